@@ -1,0 +1,14 @@
+/** What is wrong with a text, and where. Lines and columns count from 1; columns are UTF-16 units. */
+export interface Diagnostic {
+  severity: 'error' | 'warning'
+  /** Stable, lower snake case: `atd_cycle`. */
+  code: string
+  /** What was found and what was expected, in one sentence. */
+  message: string
+  /** How to mend it, as an imperative sentence. */
+  mend: string
+  line: number
+  column: number
+  /** JSON-pointer-like place in the document, `/nodes/2/id`. */
+  path: string
+}

@@ -1,0 +1,206 @@
+/*
+ * Facts: what can be true of a run, in the past tense. A fact is what a ledger token says, in domain words; the
+ * codec (fact-codec.ts) is the only place that knows how each is spelled in claims. The fold (evolve.ts) reads facts
+ * and nothing else, so whatever the fold needs is in the token. Contents never are: facts carry hashes of values.
+ */
+import type { ApprovalId, RollbackId } from '@/lib/base/ids'
+import type { Hash } from '@/lib/base/hash'
+import type { Silence } from '@/lib/workflow/graph'
+
+/** ATD section 3.2. */
+export type TerminalStatus = 'success' | 'partial' | 'failed' | 'rolled_back' | 'escalated'
+/** ATD section 5. */
+export type Severity = 'info' | 'warning' | 'error' | 'critical'
+export type ErrorType =
+  | 'action_failed'
+  | 'timeout'
+  | 'constraint_violation'
+  | 'resource_exhausted'
+  | 'upstream_cascade'
+  | 'unknown'
+/** What an action does to the world, worst last. */
+export type Consequence = 'read_only' | 'reversible' | 'irreversible'
+export type RollbackScope = 'single' | 'sub_dag' | 'full_workflow'
+export type RollbackStatus = 'completed' | 'partial' | 'escalated' | 'failed'
+/** How one step is taken back: its snapshot is put back here, by the agent that holds it, or by a compensating action. */
+export type UndoMethod = 'restore' | 'remote' | 'compensate'
+
+/**
+ * Why a person is asked.
+ * `approval`: before a consequential action. `outcome_unknown`: a crash left open whether an effect happened.
+ * `irreversible_failed`: a step that cannot be undone has failed. `rollback_escalated`: a rollback met what cannot
+ * be undone. `rollback_failed`: a rollback failed, the run is stopped (ATD section 7, level 3).
+ */
+export type ApprovalKind =
+  | 'approval'
+  | 'outcome_unknown'
+  | 'irreversible_failed'
+  | 'rollback_escalated'
+  | 'rollback_failed'
+
+/**
+ * `approve`, `refuse` answer an `approval`; `took_effect`, `not_taken` an `outcome_unknown`; `acknowledge` the rest.
+ */
+export type Verdict = 'approve' | 'refuse' | 'took_effect' | 'not_taken' | 'acknowledge'
+
+/** Who acted, as tokens name them: `person:ada`, `agent:spiffe://…`, `silence`, `engine`. */
+export type Actor = string
+
+export interface FactHead {
+  /** The token's own id, a UUID. */
+  jti: string
+  /** Milliseconds since the epoch. */
+  at: number
+  /** The `jti` of the tokens this one follows from; at most 100. */
+  par: string[]
+}
+
+interface OfVisit {
+  node: string
+  /** From 1. A node is visited again after a rollback, or by a loop. */
+  visit: number
+}
+
+interface OfAttempt extends OfVisit {
+  /** From 1, within the visit. */
+  attempt: number
+}
+
+export type FactBody =
+  | {
+      type: 'workflow_start'
+      wfId: string
+      description: string
+      nodeCount: number
+      /** Content hash of the workflow version the run is pinned to. */
+      version: Hash
+      by: Actor
+      dryRun: boolean
+      input: Hash
+    }
+  | { type: 'workflow_complete'; wfId: string; terminalStatus: TerminalStatus; elapsedS: number; reason: string }
+  /** Groups more than 100 parents: a token may name at most 100. */
+  | { type: 'join' }
+  | ({ type: 'task_offered'; action: Hash; reads: string[]; consequence: Consequence; role: string } & OfVisit)
+  | ({
+      type: 'task_start'
+      action: Hash
+      /** Nodes whose output the action was made from. */
+      reads: string[]
+      consequence: Consequence
+      /** SPIFFE id of the agent that does it, when it is not this installation. */
+      agent?: string
+      /** A claim holds this long without a heartbeat. Only for tasks of outside agents. */
+      claimS?: number
+      /** When the attempt is out of time, in ms since the epoch. */
+      timeoutAt?: number
+    } & OfAttempt)
+  | ({ type: 'task_heartbeat'; claimS: number } & OfAttempt)
+  | ({ type: 'claim_lapsed' } & OfAttempt)
+  | ({
+      type: 'checkpoint'
+      /** Hash of the canonical snapshot (`out_hash`). */
+      snapshot: Hash
+      reversible: boolean
+      rollbackUri: string
+      target: string
+      description: string
+      ttlS: number
+      undo: UndoMethod
+    } & OfAttempt)
+  | ({
+      type: 'task_complete'
+      output: Hash
+      /** The branch taken, for kinds that have labels. */
+      label?: string
+      /** True when recovery found by looking that the effect had happened. */
+      recovered?: boolean
+    } & OfAttempt)
+  | ({
+      type: 'error'
+      severity: Severity
+      errorType: ErrorType
+      code: string
+      description: string
+      checkpointId?: string
+      upstream: string[]
+      /** Present with severity `warning`: the attempt failed and the next one is due then (ms since the epoch). */
+      retryAt?: number
+    } & OfAttempt)
+  | ({
+      type: 'approval_asked'
+      approval: ApprovalId
+      kind: ApprovalKind
+      role: string
+      reason: string
+      /** What will happen, one sentence with verb and target. */
+      sentence: string
+      /** Digest of the exact action the decision is bound to. */
+      action: Hash
+      /** Stored preview (a diff, or prose), when the kind can show one. */
+      preview?: Hash
+      reads: string[]
+      consequence: Consequence
+      target: string
+      deadlineAt?: number
+      onSilence: Silence
+    } & OfVisit)
+  | ({
+      type: 'approval_decided'
+      approval: ApprovalId
+      verdict: Verdict
+      by: Actor
+      /** Digest the decision was made on. */
+      action: Hash
+      /** Digest of the action as the person edited it; the effect uses this one. */
+      edited?: Hash
+      comment: string
+    } & OfVisit)
+  | ({ type: 'approval_commented'; approval: ApprovalId; by: Actor; comment: string } & OfVisit)
+  | { type: 'run_paused'; by: Actor; reason: string }
+  | { type: 'run_resumed'; by: Actor }
+  | { type: 'cancel_asked'; by: Actor; reason: string }
+  | {
+      type: 'rollback_request'
+      rollback: RollbackId
+      scope: RollbackScope
+      /** The node before which the run is put back. */
+      node: string
+      cascade: boolean
+      reason: string
+      by: Actor
+      /** Digest of the plan, which is a stored value. */
+      plan: Hash
+      /** When the rollback is out of time, in ms since the epoch. */
+      deadlineAt: number
+    }
+  /** One step's undo began. Spelled `compensate` for compensating actions. */
+  | ({ type: 'rollback_act'; rollback: RollbackId; checkpointId: string; undo: UndoMethod } & OfVisit)
+  | ({
+      type: 'rollback_act_result'
+      rollback: RollbackId
+      checkpointId: string
+      status: RollbackStatus
+      /** Hash of the target's state before and after, when it could be read. */
+      stateHashBefore?: Hash
+      stateHashAfter?: Hash
+      description: string
+    } & OfVisit)
+  | {
+      type: 'rollback_result'
+      rollback: RollbackId
+      status: RollbackStatus
+      checkpointId: string
+      /** Hash of the restored state. */
+      restored?: Hash
+      /** Document with the answer per agent; its hash and count travel, not the list. */
+      cascaded: Hash
+      cascadedCount: number
+    }
+  /** After a rollback: the run ends, or goes on from the checkpoint. */
+  | { type: 'rollback_choice'; rollback: RollbackId; choice: 'end' | 'go_on'; by: Actor }
+
+export type Fact = FactHead & FactBody
+export type FactType = FactBody['type']
+/** One kind of fact: `FactOf<'error'>`. */
+export type FactOf<T extends FactType> = Extract<Fact, { type: T }>

@@ -1,0 +1,181 @@
+/*
+ * What the engine asks of the world. lib/store implements these over Prisma and in memory; the simulation implements
+ * them with crashes.
+ *
+ * A commit is the only way a run changes. It is one transaction: tokens, the values and sealed checkpoints they speak
+ * of, and the rows that lists are made of (projections, which can be dropped and rebuilt). It is durable when `commit`
+ * resolves, and did nothing at all when it throws.
+ */
+import type { Hash } from '@/lib/base/hash'
+import type { RunId } from '@/lib/base/ids'
+import type { ApprovalKind, Consequence, TerminalStatus } from './facts'
+
+/** A ledger row. `hash` = SHA-256 of `prevHash + "." + token`; the first row's `prevHash` is the hash of the `wid`. */
+export interface LedgerRow {
+  runId: RunId
+  /** From 1, without gaps: the fence. */
+  seq: number
+  jti: string
+  /** Compact JWS. */
+  token: string
+  prevHash: Hash
+  hash: Hash
+}
+
+/** A row as read back, with its place in the installation-wide order (what live streams resume from). */
+export interface StoredRow extends LedgerRow {
+  position: number
+}
+
+/** A signed head: a JWS over `{wid, seq, hash}`, at the run's end and every 1,000 tokens. */
+export interface SignedHead {
+  seq: number
+  jws: string
+}
+
+export interface StoredValue {
+  hash: Hash
+  mediaType: string
+  bytes: Uint8Array
+}
+
+/** A checkpoint's sealed state (lib/checkpoint). Nothing here is readable without the installation's key. */
+export interface SealedCheckpoint {
+  jti: string
+  runId: RunId
+  node: string
+  visit: number
+  keyId: string
+  sealed: Uint8Array
+  /** Milliseconds since the epoch; purged after it. */
+  expiresAt: number
+}
+
+/** One row of the run list; a fold of the run's ledger. */
+export interface RunProjection {
+  status: 'running' | 'waiting' | 'paused' | 'cancelling' | 'rolling_back' | 'rolled_back' | 'ended'
+  terminal?: TerminalStatus
+  startedAt: number
+  endedAt?: number
+  updatedAt: number
+  nodeCount: number
+  doneCount: number
+  failedCount: number
+  openApprovals: number
+  /** When a worker should look again, ms since the epoch; null when only a command can move the run. */
+  dueAt: number | null
+}
+
+/** One row of the inbox; a fold of the run's ledger. */
+export interface ApprovalProjection {
+  id: string
+  node: string
+  visit: number
+  kind: ApprovalKind
+  role: string
+  sentence: string
+  consequence: Consequence
+  action: Hash
+  askedAt: number
+  deadlineAt: number | null
+  state: 'open' | 'decided' | 'void'
+  verdict?: string
+  by?: string
+  decidedAt?: number
+}
+
+export interface RunHeader {
+  runId: RunId
+  wid: string
+  /** Content hash of the pinned workflow version. */
+  version: Hash
+  workflowName: string
+  startedBy: string
+}
+
+export interface LeaseRef {
+  runId: RunId
+  owner: string
+  epoch: number
+}
+
+/** A remembered answer to a write: the same key gets the same answer; the same key with another request is refused. */
+export interface IdempotentAnswer {
+  scope: string
+  key: string
+  requestHash: Hash
+  status: number
+  body: string
+}
+
+export interface Commit {
+  runId: RunId
+  /** Present on the first commit of a run. */
+  create?: RunHeader
+  /** Tokens the run had when this was decided; another number in the store is refused with `sequence_taken`. */
+  expectedSeq: number
+  rows: LedgerRow[]
+  heads: SignedHead[]
+  values: StoredValue[]
+  checkpoints: SealedCheckpoint[]
+  projection: RunProjection
+  approvals: ApprovalProjection[]
+  /** A worker names its lease; when it is gone the commit is refused with `lease_lost`. Commands of people have none. */
+  lease?: LeaseRef
+  answer?: IdempotentAnswer
+}
+
+export interface LedgerStore {
+  /** Throws Problem `sequence_taken`, `lease_lost`, `idempotency_key_reused`, `store_full`, `store_read_only`, `store_busy`. */
+  commit(commit: Commit): Promise<void>
+  header(runId: RunId): Promise<RunHeader | undefined>
+  /** Rows with `seq > after`, in order. */
+  rows(runId: RunId, after: number, limit: number): Promise<StoredRow[]>
+  heads(runId: RunId): Promise<SignedHead[]>
+  /** Rows of all runs (or one) with `position > after`, in order: what live streams send. */
+  since(after: number, limit: number, runId?: RunId): Promise<StoredRow[]>
+  lastPosition(): Promise<number>
+  value(hash: Hash): Promise<StoredValue | undefined>
+  putValue(value: StoredValue): Promise<void>
+  checkpoint(jti: string): Promise<SealedCheckpoint | undefined>
+  /** Deletes the sealed state of checkpoints past their time; returns how many. */
+  purgeCheckpoints(now: number): Promise<number>
+  answer(scope: string, key: string): Promise<IdempotentAnswer | undefined>
+  /** True the first time a token id from outside is seen; false ever after (NOTES 1, replay). */
+  rememberJti(jti: string, expiresAt: number): Promise<boolean>
+}
+
+export interface LeaseStore {
+  /** Leases runs whose `dueAt` has come and which nobody holds, oldest first. Each lease has a new epoch. */
+  claimDue(owner: string, limit: number, now: number, leaseMs: number): Promise<LeaseRef[]>
+  /** Leases one run if nobody holds it. */
+  claim(owner: string, runId: RunId, now: number, leaseMs: number): Promise<LeaseRef | undefined>
+  /** Prolongs; returns those still held. */
+  heartbeat(leases: LeaseRef[], now: number, leaseMs: number): Promise<LeaseRef[]>
+  release(lease: LeaseRef): Promise<void>
+  /** The earliest `dueAt` of a run nobody holds, to sleep until. */
+  nextDue(now: number): Promise<number | undefined>
+}
+
+export interface WorkflowRecord {
+  /** Content hash of the graph. */
+  version: Hash
+  name: string
+  description: string
+  format: string
+  /** The text as it was imported, byte for byte. */
+  source: string
+  mediaType: string
+  importedAt: number
+  importedBy: string
+  nodeCount: number
+}
+
+export interface WorkflowStore {
+  /** Stores a version; storing the same hash again changes nothing and says so with `false`. */
+  put(record: WorkflowRecord): Promise<boolean>
+  get(version: Hash): Promise<WorkflowRecord | undefined>
+  /** Newest version of each name. */
+  latest(): Promise<WorkflowRecord[]>
+  versions(name: string): Promise<WorkflowRecord[]>
+}

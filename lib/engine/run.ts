@@ -1,0 +1,161 @@
+/*
+ * A run, as the fold sees it. Everything here follows from the graph and the facts; nothing is remembered elsewhere.
+ *
+ *   visit    pending ─▶ running ─▶ done
+ *               │        │  ▲ ╲
+ *               ▼        ▼  │   ─▶ failed | escalated        rolled_back ◀─ (a rollback, from any of the ends)
+ *            waiting ────┘  └─ waiting (retry)
+ *
+ * A Run belongs to whoever folds it: `evolve` changes it in place, because a run of 100,000 tokens that copied its
+ * maps for each of them would cost seconds. Nobody else keeps a reference across an `evolve`.
+ */
+import type { Hash } from '@/lib/base/hash'
+import type { ApprovalId, RollbackId } from '@/lib/base/ids'
+import type { GraphIndex } from '@/lib/workflow/graph-index'
+import type {
+  Actor, ApprovalKind, Consequence, ErrorType, FactOf, RollbackScope, RollbackStatus, Severity, TerminalStatus, UndoMethod, Verdict,
+} from './facts'
+import type { Silence } from '@/lib/workflow/graph'
+
+export type RunStatus =
+  | { status: 'new' }
+  | { status: 'running' }
+  | { status: 'paused'; by: Actor; reason: string; since: number }
+  | { status: 'cancelling'; by: Actor; reason: string }
+  | { status: 'rolling_back'; rollback: RollbackId }
+  /** A rollback is over and an operator chooses: end the run, or go on. */
+  | { status: 'rolled_back'; rollback: RollbackId }
+  | { status: 'ended'; terminal: TerminalStatus; at: number; elapsedS: number; reason: string }
+
+export interface VisitError {
+  jti: string
+  severity: Severity
+  errorType: ErrorType
+  code: string
+  description: string
+}
+
+export type VisitState =
+  | { status: 'pending' }
+  | { status: 'waiting'; for: 'person'; approval: ApprovalId; since: number }
+  /** Approved, and not begun yet. */
+  | { status: 'approved'; approval: ApprovalId; action: Hash; by: Actor }
+  | { status: 'waiting'; for: 'agent'; since: number; offer: FactOf<'task_offered'> }
+  | { status: 'waiting'; for: 'breaker'; since: number }
+  | { status: 'waiting'; for: 'retry'; until: number; error: VisitError }
+  | {
+      status: 'running'
+      attempt: number
+      since: number
+      agent?: string
+      /** A claimed task: when the claim lapses without a heartbeat. */
+      claimUntil?: number
+      timeoutAt?: number
+    }
+  | { status: 'done'; output: Hash; label?: string; since: number; tookMs: number }
+  | { status: 'failed'; error: VisitError; since: number; tookMs: number }
+  | { status: 'rolled_back'; rollback: RollbackId; since: number }
+  | { status: 'escalated'; error?: VisitError; approval?: ApprovalId; since: number }
+
+export interface CheckpointRef {
+  jti: string
+  node: string
+  visit: number
+  at: number
+  snapshot: Hash
+  reversible: boolean
+  rollbackUri: string
+  target: string
+  description: string
+  ttlS: number
+  undo: UndoMethod
+  /** Present once a rollback used it. */
+  undone?: { rollback: RollbackId; status: RollbackStatus }
+}
+
+export interface Visit {
+  node: string
+  visit: number
+  attempt: number
+  state: VisitState
+  /** Digest of the action of the latest attempt or offer. */
+  action?: Hash
+  /** Nodes whose output it read. */
+  reads: string[]
+  consequence?: Consequence
+  /** Tokens of the visit: the latest of each, by what they are. */
+  taskJti?: string
+  checkpoint?: string
+  doneJti?: string
+  /** What the next token of this visit follows: approval, error, or nothing. */
+  lastJti?: string
+  startedAt?: number
+}
+
+export interface Approval {
+  id: ApprovalId
+  kind: ApprovalKind
+  node: string
+  visit: number
+  role: string
+  reason: string
+  sentence: string
+  action: Hash
+  preview?: Hash
+  reads: string[]
+  consequence: Consequence
+  target: string
+  askedAt: number
+  askedJti: string
+  deadlineAt?: number
+  onSilence: Silence
+  comments: { by: Actor; at: number; comment: string }[]
+  state:
+    | { status: 'open' }
+    | { status: 'decided'; verdict: Verdict; by: Actor; at: number; comment: string; edited?: Hash; jti: string }
+    /** The run moved on: a rollback or a cancel closed the question. */
+    | { status: 'void'; at: number }
+}
+
+export interface Rollback {
+  id: RollbackId
+  scope: RollbackScope
+  node: string
+  by: Actor
+  reason: string
+  plan: Hash
+  requestJti: string
+  askedAt: number
+  deadlineAt: number
+  /** Checkpoint id → how far its undo is. */
+  acts: Map<string, { node: string; undo: UndoMethod; jti: string; status?: RollbackStatus; description: string }>
+  status?: RollbackStatus
+  resultJti?: string
+  choice?: 'end' | 'go_on'
+}
+
+export interface Run {
+  readonly graph: GraphIndex
+  /** Tokens folded so far. The next one has this sequence number plus 1. */
+  seq: number
+  lastAt: number
+  lastJti?: string
+  state: RunStatus
+  start?: FactOf<'workflow_start'>
+  /** The current visit of each node. */
+  visits: Map<string, Visit>
+  /** Earlier visits, oldest first. */
+  past: Map<string, Visit[]>
+  /** Pending nodes whose parents are all done. */
+  ready: Set<string>
+  /** Nodes whose visit is running, waiting or approved. */
+  active: Set<string>
+  /** How many parents of a node are not done, for pending nodes. */
+  missing: Map<string, number>
+  /** Counts of current visits by status. */
+  counts: Map<VisitState['status'], number>
+  approvals: Map<ApprovalId, Approval>
+  openApprovals: Set<ApprovalId>
+  checkpoints: Map<string, CheckpointRef>
+  rollbacks: Map<RollbackId, Rollback>
+}

@@ -1,0 +1,46 @@
+/*
+ * What a node kind is, for people and for the engine: its config, its words, what it does to the world, what its
+ * checkpoint holds. What it *does* is its runner's (lib/runners). A kind is one file here and one there; the registry's
+ * type keeps both complete, and the palette, the editor's form, the linter and the docs know a kind from this alone.
+ */
+import type { z } from 'zod'
+import type { Json } from '@/lib/base/json'
+import type { GraphNode } from '@/lib/workflow/graph'
+
+export type Family = 'input' | 'transform' | 'action' | 'control' | 'agent'
+
+/** Structurally the engine's Consequence; kinds do not import the engine. */
+export type KindConsequence = 'read_only' | 'reversible' | 'irreversible'
+
+export interface FieldWords {
+  label: string
+  /** One short sentence: what to write here. */
+  help: string
+  example?: Json
+}
+
+export interface NodeKind<C = unknown> {
+  kind: string
+  /** A verb and its object: "Write a file". */
+  title: string
+  /** One sentence for the palette. */
+  summary: string
+  family: Family
+  /** Strict: unknown members are refused by name. */
+  config: z.ZodType<C>
+  /** Words for each config member, in the order the form shows them. */
+  fields: { [K in keyof C & string]-?: FieldWords }
+  /** Branch labels a completion can carry; empty when there is one way on. */
+  labels(config: C): string[]
+  /** What performing it does to the world, as the kind and its config alone can tell. */
+  consequence(config: C): KindConsequence
+  /** Seconds an attempt may take unless the node says otherwise. */
+  timeoutS: number
+  /** For consequential kinds, in words for people. */
+  checkpoint?: { holds: string; undo: string }
+}
+
+/** The consequence of a node: what its kind says, narrowed by the author's `reversible: false`. */
+export function narrowed(kindSays: KindConsequence, node: GraphNode): KindConsequence {
+  return kindSays === 'reversible' && node.reversible === false ? 'irreversible' : kindSays
+}

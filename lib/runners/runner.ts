@@ -1,0 +1,132 @@
+/*
+ * What a node kind does. A runner resolves a node into one exact action, says what it would do, and does it.
+ *
+ *   resolve ──▶ describe ──(a person may decide, or edit)──▶ snapshot ──▶ perform
+ *                                                               ╰──▶ undo, probe (later, from the sealed snapshot)
+ *
+ * `resolve` and `describe` change nothing. The action is a value with a digest: decisions are bound to it, and
+ * `perform` gets exactly the action that was decided on, never a second resolution. A runner never writes to the
+ * ledger, never reads a clock of its own, and never puts contents or secrets into sentences, targets or errors.
+ */
+import type { Hash } from '@/lib/base/hash'
+import type { JsonObject, Json } from '@/lib/base/json'
+import type { Consequence, ErrorType, Severity, UndoMethod } from '@/lib/engine/facts'
+import type { GraphNode, Policy } from '@/lib/workflow/graph'
+
+/** The exact thing that would be done; stored as canonical JSON, its hash is the digest people decide on. */
+export interface Action {
+  kind: string
+  node: string
+  visit: number
+  /** The resolved action in the kind's own terms: `{ path, content, mode }`. People may edit this. */
+  do: JsonObject
+  consequence: Consequence
+  /** What it acts on, in a person's words: a path, `PUT edge-router-07`. */
+  target: string
+  /** What will happen, one sentence with verb and target. */
+  sentence: string
+  undo?: UndoMethod
+  /** How it is undone, one sentence; absent when it cannot be. */
+  undoSentence?: string
+}
+
+/** What a person sees before deciding. Texts are bounded to 256 KiB each. */
+export type Preview =
+  | { show: 'diff'; title: string; before: string; after: string }
+  | { show: 'text'; title: string; text: string }
+
+/** Where `*_from` paths are looked up: the run's input as `trigger`, and each finished node's output by its id. */
+export interface Values {
+  /** The value at a dotted path with array indexes; undefined when there is none. Records the node as read. */
+  at(path: string): Promise<Json | undefined>
+  /** Outputs of all parents, by node id; records them as read. For tasks and agents. */
+  ofParents(): Promise<JsonObject>
+}
+
+export interface Step {
+  runId: string
+  node: GraphNode
+  visit: number
+  values: Values
+}
+
+/** What the shell gives a runner to reach the world with. */
+export interface Effects {
+  signal: AbortSignal
+  /** Derived from run, node, visit and attempt: the same effect has the same key. */
+  idempotencyKey: string
+  dryRun: boolean
+  /** The workflow's policy within the installation's. */
+  policy: Policy
+  /** Folders of this installation that any workflow's roots must lie in; relative roots start in the first. */
+  installationRoots: readonly string[]
+  agents: AgentDirectory
+  now(): number
+}
+
+/** Remote agents an administrator has registered. */
+export interface AgentDirectory {
+  find(spiffeId: string): Promise<{ id: string; name: string; baseUrl: string } | undefined>
+  /** A signed token for one request to an agent: compact JWS for the `Execution-Context` header (NOTES 1). */
+  requestToken(claims: { aud: string; act: string; par: string[]; ext: JsonObject }): Promise<string>
+}
+
+/** What a checkpoint seals. `state` is canonical; its hash is the token's `out_hash`. */
+export interface Snapshot {
+  state: JsonObject
+  hash: Hash
+  undo: UndoMethod
+  rollbackUri?: string
+  ttlS?: number
+}
+
+export interface Performed {
+  output: Json
+  label?: string
+}
+
+/** A failure of an effect. `retriable`: trying again may help and cannot do harm. */
+export class EffectFailed extends Error {
+  override readonly name = 'EffectFailed'
+  readonly code: string
+  readonly errorType: ErrorType
+  readonly severity: Extract<Severity, 'error' | 'critical'>
+  readonly retriable: boolean
+  /** True when it is not known whether the world changed (a lost answer to a request that is not safe). */
+  readonly outcomeUnknown: boolean
+
+  constructor(
+    code: string,
+    sentence: string,
+    more: Partial<Pick<EffectFailed, 'errorType' | 'severity' | 'retriable' | 'outcomeUnknown'>> = {},
+  ) {
+    super(sentence)
+    this.code = code
+    this.errorType = more.errorType ?? 'action_failed'
+    this.severity = more.severity ?? 'error'
+    this.retriable = more.retriable ?? false
+    this.outcomeUnknown = more.outcomeUnknown ?? false
+  }
+}
+
+export interface Undone {
+  stateHashBefore?: Hash
+  stateHashAfter?: Hash
+  description: string
+}
+
+export interface Runner {
+  /** The action in the kind's own terms. Throws EffectFailed (`constraint_violation`) when a value is missing or wrong. */
+  resolve(step: Step): Promise<JsonObject>
+  /** Checks `do` (also as edited by a person) and says what it would do. Reads only. */
+  describe(action: JsonObject, step: Pick<Step, 'node' | 'visit' | 'runId'>, effects: Effects): Promise<{ action: Action; preview?: Preview }>
+  /** The state to seal before a consequential action. `checkpointId` is the jti the checkpoint token will have. */
+  snapshot?(action: Action, effects: Effects, checkpointId: string): Promise<Snapshot>
+  perform(action: Action, effects: Effects): Promise<Performed>
+  /** After a crash: did the effect happen? By looking only. */
+  probe?(action: Action, snapshot: Snapshot, effects: Effects): Promise<'took_effect' | 'not_taken' | 'unknown'>
+  /** Hash of the target's state now, comparable to `Snapshot.hash`. */
+  stateHash?(action: Action, snapshot: Snapshot, effects: Effects): Promise<Hash | undefined>
+  /** Takes it back from the snapshot, or compensates. Idempotent under the same idempotency key. `requestToken` is the run's own `rollback_request` token, for remote agents. */
+  undo?(action: Action, snapshot: Snapshot, effects: Effects, rollback: { requestToken: string; checkpointId: string }): Promise<Undone>
+}

@@ -1,0 +1,130 @@
+/*
+ * The workflow graph: what ATD, PromptPack and agentd are all read into, and the only thing the engine runs.
+ *
+ * It protects one promise: a format is a front end. What a format says and the graph has no word for stays in
+ * `extra`, beside the thing it was said of, so that text → graph → text loses nothing. A graph is a value: it is
+ * never changed, only replaced, and it is named by the hash of its canonical text (versions.ts).
+ *
+ * Two orders of execution share everything else. Topological: a node is due when all its parents are done, and
+ * siblings run at once. Stepwise: one place at a time, and a label or event picks the edge.
+ */
+import type { Json, JsonObject } from '@/lib/base/json'
+
+export type Format = 'atd' | 'promptpack' | 'agentd'
+export type Order = 'topological' | 'stepwise'
+export type Vocabulary = 'atd' | 'cascade'
+export type Priority = 'critical' | 'high' | 'normal' | 'low'
+
+export interface WorkflowGraph {
+  /** The workflow's own name in its format (`wf_id`); travels in tokens as `atd.wf_id`. */
+  name: string
+  description: string
+  format: Format
+  order: Order
+  vocabulary: Vocabulary
+  nodes: GraphNode[]
+  edges: GraphEdge[]
+  /** Named entries. Empty in topological order, where every node without a parent is one. */
+  starts: Start[]
+  /** JSON Schema of the run's input, when the workflow says what it asks for. */
+  input?: JsonObject
+  artifacts: ArtifactDeclaration[]
+  budget: Budget
+  policy: Policy
+  rules: HitlRule[]
+  /** Members the graph has no word for, by the name they had at the top level. */
+  extra: JsonObject
+}
+
+export interface GraphNode {
+  id: string
+  label: string
+  /** A node kind of lib/nodes. */
+  kind: string
+  /** The kind's own config, checked by its schema. */
+  config: JsonObject
+  /** What the author says of undoing it. Absent: what the kind says. */
+  reversible?: boolean
+  /** Present when a person must decide before the node acts. */
+  approval?: ApprovalSpec
+  priority: Priority
+  /** Seconds; absent: the kind's default. */
+  timeoutS?: number
+  retry?: Retry
+  /** Stepwise: how often the node may be entered, and where to go instead after that. */
+  maxVisits?: number
+  onMaxVisits?: string
+  extra: JsonObject
+}
+
+export interface GraphEdge {
+  from: string
+  to: string
+  /** The label or event that takes this edge. Absent: always. */
+  when?: string
+  /** How often the edge may be taken; its presence declares a loop. */
+  maxIterations?: number
+  extra: JsonObject
+}
+
+export interface Start {
+  name: string
+  node: string
+}
+
+export interface ArtifactDeclaration {
+  name: string
+  mediaType: string
+  mode: 'replace' | 'append'
+  extra: JsonObject
+}
+
+/** Absent means the installation's own bound holds. */
+export interface Budget {
+  maxRunS?: number
+  maxConcurrent?: number
+  maxTokens?: number
+  maxCheckpoints?: number
+}
+
+/** What the workflow's author allows beyond the default, which is nothing outside. */
+export interface Policy {
+  /** Folders that file kinds may work in, as the workflow names them. */
+  roots: Root[]
+  /** Targets that http kinds may reach although they are loopback or private: `host:port`, `host` or a CIDR. */
+  privateTargets: string[]
+}
+
+export interface Root {
+  path: string
+  access: 'read' | 'write'
+}
+
+/** Who must decide, by when, and what silence means. Durations are seconds. */
+export interface ApprovalSpec {
+  role: string
+  reason: string
+  deadlineS?: number
+  onSilence: Silence
+}
+
+/** NOTES 3.11. `hold` unless the author spells out another. */
+export type Silence = 'hold' | 'deny' | 'rollback' | 'continue' | { escalateTo: string }
+
+export interface HitlRule {
+  id: string
+  trigger: { kind: string; op: string; value: Json; inputRef: string }
+  requiredRole: string
+  action: 'pause' | 'escalate' | 'abort'
+  extra: JsonObject
+}
+
+/** Delay before attempt n + 1 is `min(baseMs * factor ** (n - 1), maxMs)`, with `jitter` of it left to chance. */
+export interface Retry {
+  maxAttempts: number
+  baseMs: number
+  factor: number
+  maxMs: number
+  /** 0 to 1. */
+  jitter: number
+}
