@@ -3,8 +3,12 @@
  * codec (fact-codec.ts) is the only place that knows how each is spelled in claims. The fold (evolve.ts) reads facts
  * and nothing else, so whatever the fold needs is in the token. Contents never are: facts carry hashes of values.
  */
-import type { ApprovalId, RollbackId } from '@/lib/base/ids'
 import type { Hash } from '@/lib/base/hash'
+import type { ApprovalId, RollbackId } from '@/lib/base/ids'
+import type { UndoMethod } from '@/lib/checkpoint/terms'
+import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
+import type { Consequence } from '@/lib/nodes/node-kind'
+import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
 import type { Silence } from '@/lib/workflow/graph'
 
 /** ATD section 3.2. */
@@ -18,31 +22,6 @@ export type ErrorType =
   | 'resource_exhausted'
   | 'upstream_cascade'
   | 'unknown'
-/** What an action does to the world, worst last. */
-export type Consequence = 'read_only' | 'reversible' | 'irreversible'
-export type RollbackScope = 'single' | 'sub_dag' | 'full_workflow'
-export type RollbackStatus = 'completed' | 'partial' | 'escalated' | 'failed'
-/** How one step is taken back: its snapshot is put back here, by the agent that holds it, or by a compensating action. */
-export type UndoMethod = 'restore' | 'remote' | 'compensate'
-
-/**
- * Why a person is asked.
- * `approval`: before a consequential action. `outcome_unknown`: a crash left open whether an effect happened.
- * `irreversible_failed`: a step that cannot be undone has failed. `rollback_escalated`: a rollback met what cannot
- * be undone. `rollback_failed`: a rollback failed, the run is stopped (ATD section 7, level 3).
- */
-export type ApprovalKind =
-  | 'approval'
-  | 'outcome_unknown'
-  | 'irreversible_failed'
-  | 'rollback_escalated'
-  | 'rollback_failed'
-
-/**
- * `approve`, `refuse` answer an `approval`; `took_effect`, `not_taken` an `outcome_unknown`; `acknowledge` the rest.
- */
-export type Verdict = 'approve' | 'refuse' | 'took_effect' | 'not_taken' | 'acknowledge'
-
 /** Who acted, as tokens name them: `person:ada`, `agent:spiffe://…`, `silence`, `engine`. */
 export type Actor = string
 
@@ -78,10 +57,22 @@ export type FactBody =
       dryRun: boolean
       input: Hash
     }
-  | { type: 'workflow_complete'; wfId: string; terminalStatus: TerminalStatus; elapsedS: number; reason: string }
+  | {
+      type: 'workflow_complete'
+      wfId: string
+      terminalStatus: TerminalStatus
+      elapsedS: number
+      reason: string
+    }
   /** Groups more than 100 parents: a token may name at most 100. */
   | { type: 'join' }
-  | ({ type: 'task_offered'; action: Hash; reads: string[]; consequence: Consequence; role: string } & OfVisit)
+  | ({
+      type: 'task_offered'
+      action: Hash
+      reads: string[]
+      consequence: Consequence
+      role: string
+    } & OfVisit)
   | ({
       type: 'task_start'
       action: Hash

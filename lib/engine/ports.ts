@@ -8,7 +8,9 @@
  */
 import type { Hash } from '@/lib/base/hash'
 import type { RunId } from '@/lib/base/ids'
-import type { ApprovalKind, Consequence, TerminalStatus } from './facts'
+import type { ApprovalKind } from '@/lib/hitl/terms'
+import type { Consequence } from '@/lib/nodes/node-kind'
+import type { TerminalStatus } from './facts'
 
 /** A ledger row. `hash` = SHA-256 of `prevHash + "." + token`; the first row's `prevHash` is the hash of the `wid`. */
 export interface LedgerRow {

@@ -11,11 +11,13 @@
  */
 import type { Hash } from '@/lib/base/hash'
 import type { ApprovalId, RollbackId } from '@/lib/base/ids'
-import type { GraphIndex } from '@/lib/workflow/graph-index'
-import type {
-  Actor, ApprovalKind, Consequence, ErrorType, FactOf, RollbackScope, RollbackStatus, Severity, TerminalStatus, UndoMethod, Verdict,
-} from './facts'
+import type { UndoMethod } from '@/lib/checkpoint/terms'
+import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
+import type { Consequence } from '@/lib/nodes/node-kind'
+import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
 import type { Silence } from '@/lib/workflow/graph'
+import type { GraphIndex } from '@/lib/workflow/graph-index'
+import type { Actor, ErrorType, FactOf, Severity, TerminalStatus } from './facts'
 
 export type RunStatus =
   | { status: 'new' }
@@ -112,7 +114,15 @@ export interface Approval {
   comments: { by: Actor; at: number; comment: string }[]
   state:
     | { status: 'open' }
-    | { status: 'decided'; verdict: Verdict; by: Actor; at: number; comment: string; edited?: Hash; jti: string }
+    | {
+        status: 'decided'
+        verdict: Verdict
+        by: Actor
+        at: number
+        comment: string
+        edited?: Hash
+        jti: string
+      }
     /** The run moved on: a rollback or a cancel closed the question. */
     | { status: 'void'; at: number }
 }
@@ -128,7 +138,10 @@ export interface Rollback {
   askedAt: number
   deadlineAt: number
   /** Checkpoint id → how far its undo is. */
-  acts: Map<string, { node: string; undo: UndoMethod; jti: string; status?: RollbackStatus; description: string }>
+  acts: Map<
+    string,
+    { node: string; undo: UndoMethod; jti: string; status?: RollbackStatus; description: string }
+  >
   status?: RollbackStatus
   resultJti?: string
   choice?: 'end' | 'go_on'

@@ -9,8 +9,8 @@ import type { GraphNode } from '@/lib/workflow/graph'
 
 export type Family = 'input' | 'transform' | 'action' | 'control' | 'agent'
 
-/** Structurally the engine's Consequence; kinds do not import the engine. */
-export type KindConsequence = 'read_only' | 'reversible' | 'irreversible'
+/** What an action does to the world, worst last. */
+export type Consequence = 'read_only' | 'reversible' | 'irreversible'
 
 export interface FieldWords {
   label: string
@@ -33,7 +33,7 @@ export interface NodeKind<C = unknown> {
   /** Branch labels a completion can carry; empty when there is one way on. */
   labels(config: C): string[]
   /** What performing it does to the world, as the kind and its config alone can tell. */
-  consequence(config: C): KindConsequence
+  consequence(config: C): Consequence
   /** Seconds an attempt may take unless the node says otherwise. */
   timeoutS: number
   /** For consequential kinds, in words for people. */
@@ -41,6 +41,6 @@ export interface NodeKind<C = unknown> {
 }
 
 /** The consequence of a node: what its kind says, narrowed by the author's `reversible: false`. */
-export function narrowed(kindSays: KindConsequence, node: GraphNode): KindConsequence {
+export function narrowed(kindSays: Consequence, node: GraphNode): Consequence {
   return kindSays === 'reversible' && node.reversible === false ? 'irreversible' : kindSays
 }

@@ -9,8 +9,10 @@
  * ledger, never reads a clock of its own, and never puts contents or secrets into sentences, targets or errors.
  */
 import type { Hash } from '@/lib/base/hash'
-import type { JsonObject, Json } from '@/lib/base/json'
-import type { Consequence, ErrorType, Severity, UndoMethod } from '@/lib/engine/facts'
+import type { Json, JsonObject } from '@/lib/base/json'
+import type { UndoMethod } from '@/lib/checkpoint/terms'
+import type { ErrorType, Severity } from '@/lib/engine/facts'
+import type { Consequence } from '@/lib/nodes/node-kind'
 import type { GraphNode, Policy } from '@/lib/workflow/graph'
 
 /** The exact thing that would be done; stored as canonical JSON, its hash is the digest people decide on. */
@@ -119,14 +121,27 @@ export interface Runner {
   /** The action in the kind's own terms. Throws EffectFailed (`constraint_violation`) when a value is missing or wrong. */
   resolve(step: Step): Promise<JsonObject>
   /** Checks `do` (also as edited by a person) and says what it would do. Reads only. */
-  describe(action: JsonObject, step: Pick<Step, 'node' | 'visit' | 'runId'>, effects: Effects): Promise<{ action: Action; preview?: Preview }>
+  describe(
+    action: JsonObject,
+    step: Pick<Step, 'node' | 'visit' | 'runId'>,
+    effects: Effects,
+  ): Promise<{ action: Action; preview?: Preview }>
   /** The state to seal before a consequential action. `checkpointId` is the jti the checkpoint token will have. */
   snapshot?(action: Action, effects: Effects, checkpointId: string): Promise<Snapshot>
   perform(action: Action, effects: Effects): Promise<Performed>
   /** After a crash: did the effect happen? By looking only. */
-  probe?(action: Action, snapshot: Snapshot, effects: Effects): Promise<'took_effect' | 'not_taken' | 'unknown'>
+  probe?(
+    action: Action,
+    snapshot: Snapshot,
+    effects: Effects,
+  ): Promise<'took_effect' | 'not_taken' | 'unknown'>
   /** Hash of the target's state now, comparable to `Snapshot.hash`. */
   stateHash?(action: Action, snapshot: Snapshot, effects: Effects): Promise<Hash | undefined>
   /** Takes it back from the snapshot, or compensates. Idempotent under the same idempotency key. `requestToken` is the run's own `rollback_request` token, for remote agents. */
-  undo?(action: Action, snapshot: Snapshot, effects: Effects, rollback: { requestToken: string; checkpointId: string }): Promise<Undone>
+  undo?(
+    action: Action,
+    snapshot: Snapshot,
+    effects: Effects,
+    rollback: { requestToken: string; checkpointId: string },
+  ): Promise<Undone>
 }

@@ -1,0 +1,267 @@
+/*
+ * What travels between the server and screens: plain data, no class, no Date. Times are ms since the epoch.
+ * The API answers with the same shapes (lib/server), so a page and a program see the same thing.
+ */
+
+import type { Diagnostic } from '@/lib/base/diagnostic'
+import type { Json, JsonObject } from '@/lib/base/json'
+import type { UndoMethod } from '@/lib/checkpoint/terms'
+import type { TerminalStatus } from '@/lib/engine/facts'
+import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
+import type { Consequence } from '@/lib/nodes/node-kind'
+import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
+import type { WorkflowGraph } from '@/lib/workflow/graph'
+
+/** RFC 9457 problem details, the body of every refusal. */
+export interface ProblemDetails {
+  type: string
+  title: string
+  status: number
+  detail: string
+  code: string
+  [more: string]: unknown
+}
+
+export interface Page<T> {
+  items: T[]
+  /** Pass as `cursor` for the next page; absent on the last one. */
+  next?: string
+}
+
+/** The one table of states on screen (components/ui/state.tsx) has a word, a shape and a colour for each. */
+export type ShownState =
+  | 'pending'
+  | 'running'
+  | 'waiting'
+  | 'done'
+  | 'failed'
+  | 'rolled_back'
+  | 'escalated'
+  | 'skipped'
+  | 'unknown'
+
+export interface RunRow {
+  id: string
+  workflow: string
+  version: string
+  status: 'running' | 'waiting' | 'paused' | 'cancelling' | 'rolling_back' | 'rolled_back' | 'ended'
+  terminal?: TerminalStatus
+  startedBy: string
+  startedAt: number
+  endedAt?: number
+  updatedAt: number
+  nodeCount: number
+  doneCount: number
+  failedCount: number
+  openApprovals: number
+}
+
+export interface Person {
+  id: string
+  name: string
+  roles: string[]
+}
+
+/** `GET /api/v1/runs/{run}`: what a page needs before the ledger arrives; states are folded in the browser. */
+export interface RunDetail {
+  row: RunRow
+  graph: WorkflowGraph
+  /** Tokens in the ledger now, and the position to resume the live stream from. */
+  seq: number
+  position: number
+  /** What the signed-in person may do here. */
+  may: { operate: boolean; rollBack: boolean; rollBackAll: boolean }
+}
+
+/** `GET /api/v1/runs/{run}/ledger?after=&limit=`. Compact tokens; the browser verifies, decodes and folds them. */
+export interface LedgerPage {
+  rows: { seq: number; position: number; token: string; prevHash: string; hash: string }[]
+  heads: { seq: number; jws: string }[]
+  next?: number
+}
+
+/** `GET /api/v1/runs/{run}/values/{hash}`: JSON values as `json`, other bytes as base64, long ones cut with `truncated`. */
+export interface ValueView {
+  hash: string
+  mediaType: string
+  size: number
+  json?: Json
+  base64?: string
+  truncated: boolean
+}
+
+export interface ApprovalRow {
+  id: string
+  run: string
+  workflow: string
+  node: string
+  label: string
+  visit: number
+  kind: ApprovalKind
+  role: string
+  sentence: string
+  consequence: Consequence
+  askedAt: number
+  deadlineAt?: number
+  state: 'open' | 'decided' | 'void'
+  verdict?: Verdict
+  by?: string
+  decidedAt?: number
+  /** May the signed-in person decide it, and if not, why not (one sentence). */
+  mayDecide: boolean
+  mayNotBecause?: string
+}
+
+/** `GET /api/v1/approvals/{id}`: the decision card, in UI order. */
+export interface ApprovalCard extends ApprovalRow {
+  reason: string
+  /** Digest the decision is bound to; send it back with the verdict. */
+  action: string
+  target: string
+  preview?:
+    | { show: 'diff'; title: string; before: string; after: string }
+    | { show: 'text'; title: string; text: string }
+  /** The action in the kind's own terms; present when it may be edited. */
+  editable?: JsonObject
+  undo?: { method: UndoMethod; sentence: string }
+  /** Agents and later steps it touches, by name. */
+  touches: { agents: string[]; later: { node: string; label: string; irreversible: boolean }[] }
+  runStartedBy: string
+  runStartedAt: number
+  onSilence: string
+  comments: { by: string; at: number; comment: string }[]
+  verdicts: Verdict[]
+  decision?: { verdict: Verdict; by: string; at: number; comment: string; edited: boolean }
+}
+
+/** What happens to one node in a plan. */
+export type PlanFate =
+  /** Its snapshot is put back, here or by the agent that holds it. */
+  | 'restored'
+  | 'compensated'
+  /** Cannot be undone: a person is told. */
+  | 'irreversible'
+  /** Could have been undone, but its checkpoint expired or does not verify. */
+  | 'refused'
+  /** Had no effect on the world; it is only reset. */
+  | 'reset'
+  | 'untouched'
+  /** A finished step outside the plan used its output. */
+  | 'locked'
+
+export interface PlanStep {
+  node: string
+  label: string
+  fate: PlanFate
+  checkpointId?: string
+  agent?: string
+  target?: string
+  /** One sentence: what returns, or why not. */
+  sentence: string
+  /** Sealed state and state now, when they can be read. */
+  sealedHash?: string
+  stateHashNow?: string
+}
+
+export interface PlanScope {
+  scope: RollbackScope
+  steps: number
+  agents: number
+  /** Absent when it may be chosen; else one sentence why not, naming the sibling and the output. */
+  forbidden?: string
+}
+
+/** `POST /api/v1/runs/{run}/rollback-plans {node, scope?}`: changes nothing. Steps in the order they are undone. */
+export interface RollbackPlanView {
+  run: string
+  node: string
+  scope: RollbackScope
+  digest: string
+  /** Tokens the plan was made at. */
+  seq: number
+  at: number
+  steps: PlanStep[]
+  untouched: string[]
+  counts: {
+    restored: number
+    compensated: number
+    irreversible: number
+    refused: number
+    reset: number
+    untouched: number
+    agents: number
+  }
+  /** "Restores 3 steps on 2 agents, compensates 1, leaves 4." */
+  sentence: string
+  scopes: PlanScope[]
+  /** Present when the chosen scope cannot be executed. */
+  forbidden?: { sentence: string; node?: string; output?: string }
+}
+
+/** `POST /api/v1/runs/{run}/rollbacks {node, scope, digest, reason}`, and `GET …/rollbacks/{id}`. */
+export interface RollbackView {
+  id: string
+  run: string
+  scope: RollbackScope
+  node: string
+  status: 'executing' | RollbackStatus
+  by: string
+  reason: string
+  askedAt: number
+  acts: { node: string; undo: UndoMethod; status?: RollbackStatus; description: string }[]
+  choice?: 'end' | 'go_on'
+}
+
+export interface WorkflowRow {
+  version: string
+  name: string
+  description: string
+  format: string
+  nodeCount: number
+  importedAt: number
+  importedBy: string
+  versions: number
+}
+
+export interface WorkflowDetail extends WorkflowRow {
+  graph: WorkflowGraph
+  source: string
+  mediaType: string
+  history: { version: string; importedAt: number; importedBy: string }[]
+  diagnostics: Diagnostic[]
+}
+
+/** `POST /api/v1/workflows/validate`: every diagnostic at once; the graph when it could be read. */
+export interface Validation {
+  diagnostics: Diagnostic[]
+  graph?: WorkflowGraph
+}
+
+export interface Overview {
+  waiting: ApprovalRow[]
+  failing: RunRow[]
+  running: RunRow[]
+  recent: RunRow[]
+  counts: { waiting: number; failing: number; running: number; endedToday: number }
+}
+
+export interface AgentRow {
+  id: string
+  name: string
+  baseUrl: string
+  keys: number
+  addedAt: number
+}
+
+/** One event of `GET /api/v1/stream` (and `?run=`); the SSE id is `position`. */
+export interface StreamEvent {
+  position: number
+  run: string
+  seq: number
+  /** The compact token, only on `?run=` streams. */
+  token?: string
+  prevHash?: string
+  hash?: string
+  /** The token's `exec_act`. */
+  act: string
+}
