@@ -19,7 +19,7 @@ export interface FieldWords {
   example?: Json
 }
 
-export interface NodeKind<C = unknown> {
+export interface NodeKind<C = Record<string, unknown>> {
   kind: string
   /** A verb and its object: "Write a file". */
   title: string

@@ -13,6 +13,7 @@ import type { Json, JsonObject } from '@/lib/base/json'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ErrorType, Severity } from '@/lib/engine/facts'
 import type { Consequence } from '@/lib/nodes/node-kind'
+import type { RollbackStatus } from '@/lib/rollback/terms'
 import type { GraphNode, Policy } from '@/lib/workflow/graph'
 
 /** The exact thing that would be done; stored as canonical JSON, its hash is the digest people decide on. */
@@ -63,6 +64,8 @@ export interface Effects {
   /** Folders of this installation that any workflow's roots must lie in; relative roots start in the first. */
   installationRoots: readonly string[]
   agents: AgentDirectory
+  /** Tokens that a request to an agent follows from (the visit's task token); becomes `par` of the request's token. */
+  follows?: readonly string[]
   now(): number
 }
 
@@ -112,9 +115,26 @@ export class EffectFailed extends Error {
 }
 
 export interface Undone {
+  /** Absent: `completed`. Another status is an agent's own answer. */
+  status?: RollbackStatus
   stateHashBefore?: Hash
   stateHashAfter?: Hash
   description: string
+  /** The agent's own result token, exactly as given; nobody has verified it yet. */
+  resultToken?: string
+}
+
+/** The rollback an undo belongs to. */
+export interface UndoRequest {
+  /** The rollback's own id, as it travels to agents. */
+  id: string
+  reason: string
+  /** `jti` of the checkpoint token. */
+  checkpointId: string
+  /** The run's own `rollback_request` token, for remote agents. */
+  requestToken: string
+  /** What `perform` gave, when its completion was recorded; compensating requests are rendered from it. */
+  output?: Json
 }
 
 export interface Runner {
@@ -137,11 +157,6 @@ export interface Runner {
   ): Promise<'took_effect' | 'not_taken' | 'unknown'>
   /** Hash of the target's state now, comparable to `Snapshot.hash`. */
   stateHash?(action: Action, snapshot: Snapshot, effects: Effects): Promise<Hash | undefined>
-  /** Takes it back from the snapshot, or compensates. Idempotent under the same idempotency key. `requestToken` is the run's own `rollback_request` token, for remote agents. */
-  undo?(
-    action: Action,
-    snapshot: Snapshot,
-    effects: Effects,
-    rollback: { requestToken: string; checkpointId: string },
-  ): Promise<Undone>
+  /** Takes it back from the snapshot, or compensates. Idempotent: the same checkpoint is taken back once. */
+  undo?(action: Action, snapshot: Snapshot, effects: Effects, rollback: UndoRequest): Promise<Undone>
 }

@@ -1,0 +1,73 @@
+/*
+ * Dotted paths into JSON values: `load.content`, `hits.0.id`, `hits[0].id`. Every `*_from`, every `expr`, every
+ * `{{key}}` and `json_select` goes through this one file (agentd section 11), so that a path means one thing.
+ *
+ * Only what a value itself holds is found: own members of objects and elements of arrays. Prototypes are never walked,
+ * `length` of a list is not a member, and a text has no insides.
+ */
+import { isJsonObject, type Json } from '@/lib/base/json'
+
+export const maxPathChars = 1_024
+export const maxPathSegments = 64
+
+const indexText = /^(0|[1-9]\d{0,8})$/
+
+/**
+ * The segments of a path, or undefined when the text is not one: empty, longer than 1,024 characters, more than 64
+ * segments, an empty segment, or brackets that hold anything but a number.
+ */
+export function parsePath(path: string): string[] | undefined {
+  if (path.length === 0 || path.length > maxPathChars) return undefined
+  const segments: string[] = []
+  for (const dotted of path.split('.')) {
+    const open = dotted.indexOf('[')
+    const name = open === -1 ? dotted : dotted.slice(0, open)
+    if (name === '') return undefined
+    segments.push(name)
+    if (open !== -1) {
+      const indexes = bracketIndexes(dotted.slice(open))
+      if (!indexes) return undefined
+      segments.push(...indexes)
+    }
+    if (segments.length > maxPathSegments) return undefined
+  }
+  return segments
+}
+
+/** `[0][12]` → `['0', '12']`. */
+function bracketIndexes(text: string): string[] | undefined {
+  if (!text.endsWith(']')) return undefined
+  const indexes = text.slice(1, -1).split('][')
+  return indexes.every((index) => indexText.test(index)) ? indexes : undefined
+}
+
+/** The value at the segments, or undefined when there is none. A `null` that is there is found. */
+export function walk(root: Json, segments: readonly string[]): Json | undefined {
+  let here: Json | undefined = root
+  for (const segment of segments) {
+    here = member(here, segment)
+    if (here === undefined) return undefined
+  }
+  return here
+}
+
+function member(value: Json | undefined, segment: string): Json | undefined {
+  if (Array.isArray(value)) return indexText.test(segment) ? value[Number(segment)] : undefined
+  if (isJsonObject(value)) return Object.hasOwn(value, segment) ? value[segment] : undefined
+  return undefined
+}
+
+/** The value at a dotted path, or undefined when there is none or the text is not a path. */
+export function valueAt(root: Json, path: string): Json | undefined {
+  const segments = parsePath(path)
+  return segments && walk(root, segments)
+}
+
+/**
+ * A path's first segment (a node's id, or `trigger`) and the rest, for `walk` into that node's output.
+ * Undefined when the text is not a path.
+ */
+export function splitHead(path: string): { head: string; rest: string[] } | undefined {
+  const [head, ...rest] = parsePath(path) ?? []
+  return head === undefined ? undefined : { head, rest }
+}
