@@ -42,7 +42,7 @@ export type VisitState =
   | { status: 'waiting'; for: 'person'; approval: ApprovalId; since: number }
   /** Approved, and not begun yet. */
   | { status: 'approved'; approval: ApprovalId; action: Hash; by: Actor }
-  | { status: 'waiting'; for: 'agent'; since: number; offer: FactOf<'task_offered'> }
+  | { status: 'waiting'; for: 'agent'; since: number }
   | { status: 'waiting'; for: 'breaker'; since: number }
   | { status: 'waiting'; for: 'retry'; until: number; error: VisitError }
   | {
@@ -87,10 +87,15 @@ export interface Visit {
   consequence?: Consequence
   /** Tokens of the visit: the latest of each, by what they are. */
   taskJti?: string
+  /** The latest attempt's checkpoint. */
   checkpoint?: string
+  /** The first attempt's: the state before anything was tried. */
+  firstCheckpoint?: string
   doneJti?: string
-  /** What the next token of this visit follows: approval, error, or nothing. */
+  /** What the next token of this visit follows: a decision, an offer, an error; or nothing. */
   lastJti?: string
+  /** The standing offer of a task for outside agents; a lapsed claim falls back to it. */
+  offer?: FactOf<'task_offered'>
   startedAt?: number
 }
 

@@ -1,0 +1,141 @@
+/** Commands are wishes: what a person, a worker or an agent wants of a run. `decide` grants or refuses them. */
+import type { Hash } from '@/lib/base/hash'
+import type { ApprovalId, Mint, RollbackId } from '@/lib/base/ids'
+import type { Json } from '@/lib/base/json'
+import type { UndoMethod } from '@/lib/checkpoint/terms'
+import type { Verdict } from '@/lib/hitl/terms'
+import type { Consequence } from '@/lib/nodes/node-kind'
+import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
+import type { Actor, ErrorType, FactBody, Severity } from './facts'
+
+/** Time and chance, which arrive as arguments. */
+export interface At {
+  /** ms since the epoch. */
+  now: number
+  mint: Mint
+  /** A number in [0, 1), for jitter. */
+  chance: number
+}
+
+/** A resolved action, as the engine knows it: its digest and what people are told of it. */
+export interface ActionRef {
+  hash: Hash
+  consequence: Consequence
+  target: string
+  sentence: string
+  reads: string[]
+  preview?: Hash
+}
+
+/** What a checkpoint token says of a sealed snapshot. */
+export interface CheckpointTaken {
+  jti: string
+  snapshot: Hash
+  reversible: boolean
+  rollbackUri: string
+  target: string
+  description: string
+  ttlS: number
+  undo: UndoMethod
+}
+
+export interface StepFailure {
+  severity: Extract<Severity, 'error' | 'critical'>
+  errorType: ErrorType
+  code: string
+  description: string
+  retriable: boolean
+}
+
+interface OfVisit {
+  node: string
+  visit: number
+}
+
+export type Command =
+  | { type: 'start'; version: Hash; input: Hash; by: Actor; dryRun: boolean }
+  /** The node was resolved; a person must decide, or an outside agent may claim it. */
+  | ({ type: 'ask'; action: ActionRef } & OfVisit)
+  | ({ type: 'offer'; action: ActionRef } & OfVisit)
+  /** An attempt begins; for consequential actions with the checkpoint that was just sealed. */
+  | ({
+      type: 'begin'
+      action: ActionRef
+      agent?: string
+      timeoutS?: number
+      checkpoint?: CheckpointTaken
+    } & OfVisit)
+  | ({
+      type: 'succeeded'
+      attempt: number
+      output: Hash
+      label?: string
+      recovered?: boolean
+      claimant?: Actor
+    } & OfVisit)
+  | ({ type: 'failed'; attempt: number; failure: StepFailure; claimant?: Actor } & OfVisit)
+  /** The node could not even be resolved. */
+  | ({ type: 'unresolved'; failure: StepFailure } & OfVisit)
+  /** After a crash, looking could not tell whether the effect happened: a person is asked. */
+  | ({ type: 'unknown'; attempt: number; sentence: string } & OfVisit)
+  | ({ type: 'claim'; agent: string; claimS: number; checkpoint?: CheckpointTaken } & OfVisit)
+  | ({ type: 'heartbeat'; claimant: Actor; claimS: number } & OfVisit)
+  | ({ type: 'checkpointed'; claimant: Actor; checkpoint: CheckpointTaken } & OfVisit)
+  | ({ type: 'lapse' } & OfVisit)
+  | {
+      type: 'decide'
+      approval: ApprovalId
+      verdict: Verdict
+      by: Actor
+      action: Hash
+      edited?: ActionRef
+      comment: string
+    }
+  | { type: 'comment'; approval: ApprovalId; by: Actor; comment: string }
+  | { type: 'silence'; approval: ApprovalId }
+  | { type: 'pause'; by: Actor; reason: string }
+  | { type: 'resume'; by: Actor }
+  | { type: 'cancel'; by: Actor; reason: string }
+  | { type: 'finish' }
+  | {
+      type: 'roll_back'
+      rollback: RollbackId
+      scope: RollbackScope
+      node: string
+      /** Checkpoints the request names as parents: the one(s) rolled back to. */
+      checkpoints: string[]
+      plan: Hash
+      /** Tokens the run had when the plan was made. */
+      seq: number
+      reason: string
+      by: Actor
+      deadlineS: number
+    }
+  | ({ type: 'act_began'; rollback: RollbackId; checkpointId: string; undo: UndoMethod } & OfVisit)
+  | ({
+      type: 'act_ended'
+      rollback: RollbackId
+      checkpointId: string
+      status: RollbackStatus
+      stateHashBefore?: Hash
+      stateHashAfter?: Hash
+      description: string
+      /** Asks a person, where the act could not be done. */
+      escalateTo?: { role: string; sentence: string; action: Hash }
+    } & OfVisit)
+  | {
+      type: 'rollback_ended'
+      rollback: RollbackId
+      status: RollbackStatus
+      restored?: Hash
+      cascaded: Hash
+      cascadedCount: number
+      timedOut: boolean
+    }
+  | { type: 'choose'; rollback: RollbackId; choice: 'end' | 'go_on'; by: Actor }
+
+/** What deciding returns: facts to sign in this order, and values they speak of that must be stored with them. */
+export interface Decision {
+  facts: (FactBody & { jti: string; at: number; par: string[] })[]
+  values: { hash: Hash; json: Json }[]
+}

@@ -1,0 +1,186 @@
+/*
+ * Rollbacks, as the run records them: asked for, each act begun and ended, answered, and the choice that follows.
+ * What is undone and in which order is planned in lib/rollback; here a plan is a digest that people agreed to.
+ */
+import { Problem } from '@/lib/base/problem'
+import type { At, Command } from './commands'
+import { askPerson, currentVisit, nodeOf } from './decide-steps'
+import type { Draft } from './draft'
+import { startJti } from './draft'
+import { nodesInScope } from './evolve'
+import type { FactOf } from './facts'
+import { elapsedS, movedOn } from './refusal'
+import type { Rollback, Run } from './run'
+
+type Wish<T extends Command['type']> = Extract<Command, { type: T }>
+
+export function decideRollback(run: Run, wish: Wish<'roll_back'>, draft: Draft, at: At): void {
+  const existing = run.rollbacks.get(wish.rollback)
+  if (existing)
+    throw new Problem('rollback_busy', `${wish.rollback} was asked for already`, { rollback: wish.rollback })
+  if (run.state.status === 'rolling_back') {
+    throw new Problem('rollback_busy', `${run.state.rollback} is under way in this run; wait for its end`)
+  }
+  if (run.state.status === 'cancelling') throw movedOn(run, 'rolled back')
+  if (run.seq !== wish.seq) {
+    throw new Problem(
+      'rollback_plan_changed',
+      `The run moved on since the plan: it had ${wish.seq} tokens, now ${run.seq}`,
+    )
+  }
+  for (const node of nodesInScope(run, wish)) {
+    if (run.visits.get(node)?.state.status === 'running') {
+      throw new Problem(
+        'rollback_busy',
+        `${node} is running; pause the run and wait for it, or choose a smaller scope`,
+      )
+    }
+  }
+  draft.add(
+    {
+      type: 'rollback_request',
+      rollback: wish.rollback,
+      scope: wish.scope,
+      node: wish.node,
+      cascade: wish.scope !== 'single',
+      reason: wish.reason.slice(0, 500),
+      by: wish.by,
+      plan: wish.plan,
+      deadlineAt: at.now + wish.deadlineS * 1000,
+    },
+    wish.checkpoints.length > 0 ? wish.checkpoints : [run.lastJti ?? startJti(run)],
+  )
+}
+
+/** The rollback, if it is the one under way. */
+function underWay(run: Run, id: string): Rollback {
+  const rollback = run.state.status === 'rolling_back' ? run.rollbacks.get(run.state.rollback) : undefined
+  if (rollback?.id !== id)
+    throw new Problem('run_moved_on', `${id.slice(0, 60)} is not under way in this run`)
+  return rollback
+}
+
+export function decideAct(run: Run, wish: Wish<'act_began'>, draft: Draft): void {
+  const rollback = underWay(run, wish.rollback)
+  if (rollback.acts.has(wish.checkpointId)) {
+    throw new Problem('run_moved_on', `The undo of ${wish.node} was begun already`)
+  }
+  const { node, visit, checkpointId, undo } = wish
+  draft.add({ type: 'rollback_act', rollback: rollback.id, node, visit, checkpointId, undo }, [
+    rollback.requestJti,
+    checkpointId,
+  ])
+}
+
+export function decideActEnd(run: Run, wish: Wish<'act_ended'>, draft: Draft, at: At): void {
+  const rollback = underWay(run, wish.rollback)
+  const act = rollback.acts.get(wish.checkpointId)
+  if (act?.status !== undefined)
+    throw new Problem('run_moved_on', `The undo of ${wish.node} was answered already`)
+  const { type: _type, escalateTo, ...result } = wish
+  const body: Omit<FactOf<'rollback_act_result'>, 'jti' | 'at' | 'par'> = {
+    type: 'rollback_act_result',
+    ...result,
+  }
+  const jti = draft.add({ ...body, description: wish.description.slice(0, 300) }, [
+    act?.jti ?? rollback.requestJti,
+    wish.checkpointId,
+  ])
+  if (!escalateTo) return
+  const visit = currentVisit(run, wish.node, wish.visit)
+  const node = nodeOf(run, wish.node)
+  askPerson(
+    run,
+    visit,
+    { ...node, approval: { role: escalateTo.role, reason: '', onSilence: 'hold' } },
+    'rollback_escalated',
+    { hash: escalateTo.action, consequence: 'irreversible', target: '', sentence: '', reads: [] },
+    escalateTo.sentence,
+    draft,
+    at,
+    [jti],
+  )
+}
+
+export function decideRollbackEnd(run: Run, wish: Wish<'rollback_ended'>, draft: Draft, at: At): void {
+  const rollback = underWay(run, wish.rollback)
+  const visit = currentVisit(run, rollback.node, run.visits.get(rollback.node)?.visit ?? 1)
+  const before = [rollback.requestJti, ...actTokens(rollback)]
+  const par = wish.timedOut ? [timeoutError(rollback, visit.visit, before, draft)] : before
+  const { type: _type, timedOut: _timedOut, ...result } = wish
+  const jti = draft.add(
+    { type: 'rollback_result', ...result, checkpointId: visit.firstCheckpoint ?? '' },
+    par,
+  )
+  if (wish.status !== 'failed') return
+  const action = {
+    hash: rollback.plan,
+    consequence: 'irreversible',
+    target: '',
+    sentence: '',
+    reads: [],
+  } as const
+  const sentence = `The rollback of ${rollback.node} failed; the run stands still`
+  askPerson(
+    run,
+    visit,
+    nodeOf(run, rollback.node),
+    'rollback_failed',
+    { ...action, reads: [] },
+    sentence,
+    draft,
+    at,
+    [jti],
+  )
+}
+
+/** ATD section 6.4: a rollback out of time says so in an error token of its own. */
+function timeoutError(rollback: Rollback, visit: number, par: string[], draft: Draft): string {
+  return draft.add(
+    {
+      type: 'error',
+      node: rollback.node,
+      visit,
+      attempt: 1,
+      severity: 'warning',
+      errorType: 'timeout',
+      code: 'rollback_timeout',
+      description: 'The rollback was not completed by its deadline',
+      upstream: [],
+    },
+    par,
+  )
+}
+
+function actTokens(rollback: Rollback): string[] {
+  return [...rollback.acts.values()].map((act) => act.jti)
+}
+
+/** The explicit act of a person after a rollback: end the run, or go on from the checkpoint. */
+export function decideChoice(run: Run, wish: Wish<'choose'>, draft: Draft, now: number): void {
+  const rollback = run.rollbacks.get(wish.rollback)
+  if (!rollback) throw new Problem('not_found', `This run has no rollback "${wish.rollback.slice(0, 60)}"`)
+  if (run.state.status !== 'rolled_back' || run.state.rollback !== rollback.id) {
+    const how =
+      rollback.choice === undefined
+        ? 'there is nothing to choose now'
+        : `"${rollback.choice}" was chosen already`
+    throw new Problem('run_moved_on', `After ${rollback.id} ${how}`)
+  }
+  const choiceJti = draft.add(
+    { type: 'rollback_choice', rollback: rollback.id, choice: wish.choice, by: wish.by },
+    [rollback.resultJti ?? rollback.requestJti],
+  )
+  if (wish.choice === 'go_on') return
+  const escalated = rollback.status === 'escalated' || rollback.status === 'failed'
+  draft.add(
+    {
+      type: 'workflow_complete',
+      wfId: run.graph.graph.name,
+      terminalStatus: escalated ? 'escalated' : 'rolled_back',
+      elapsedS: elapsedS(run, now),
+      reason: `${rollback.id} ended the run: ${rollback.reason}`.slice(0, 300),
+    },
+    [startJti(run), choiceJti],
+  )
+}

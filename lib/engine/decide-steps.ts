@@ -1,0 +1,314 @@
+/** Steps: resolved, begun, ended. Each wish names the visit it means; a visit that moved on refuses it. */
+import type { ApprovalId } from '@/lib/base/ids'
+import { prefixed } from '@/lib/base/ids'
+import { Problem } from '@/lib/base/problem'
+import type { ApprovalKind } from '@/lib/hitl/terms'
+import type { GraphNode } from '@/lib/workflow/graph'
+import type { ActionRef, At, Command, StepFailure } from './commands'
+import { type Draft, parentsOfStep } from './draft'
+import { requiresApproval } from './gate'
+import { movedOn } from './refusal'
+import { nextAttempt, retryDelayMs } from './retry'
+import type { Run, Visit } from './run'
+
+type Wish<T extends Command['type']> = Extract<Command, { type: T }>
+
+/** Opens the question whether a resolved action may be done. */
+export function decideAsk(run: Run, wish: Wish<'ask'>, draft: Draft, at: At): void {
+  const visit = dueVisit(run, wish.node, wish.visit)
+  const node = nodeOf(run, wish.node)
+  askPerson(
+    run,
+    visit,
+    node,
+    'approval',
+    wish.action,
+    wish.action.sentence,
+    draft,
+    at,
+    parentsOfStep(run, visit),
+  )
+}
+
+/** Adds the token that asks a person. The spec of who and until when is the node's own, or the default: an operator, no deadline, hold. */
+export function askPerson(
+  run: Run,
+  visit: Visit,
+  node: GraphNode,
+  kind: ApprovalKind,
+  action: ActionRef,
+  sentence: string,
+  draft: Draft,
+  at: At,
+  par: string[],
+): ApprovalId {
+  const spec = node.approval
+  const approval = prefixed('appr', at.mint())
+  draft.add(
+    {
+      type: 'approval_asked',
+      approval,
+      kind,
+      node: node.id,
+      visit: visit.visit,
+      role: spec?.role ?? 'operator',
+      reason: kind === 'approval' ? (spec?.reason ?? 'The author asks for a person here') : reasonOf[kind],
+      sentence: sentence.slice(0, 300),
+      action: action.hash,
+      preview: action.preview,
+      reads: action.reads,
+      consequence: action.consequence,
+      target: action.target.slice(0, 200),
+      deadlineAt: kind === 'approval' && spec?.deadlineS ? at.now + spec.deadlineS * 1000 : undefined,
+      onSilence: kind === 'approval' ? (spec?.onSilence ?? 'hold') : 'hold',
+    },
+    par,
+  )
+  return approval
+}
+
+const reasonOf: Record<Exclude<ApprovalKind, 'approval'>, string> = {
+  outcome_unknown: 'The worker was lost between the request and its answer; it is never silently done twice',
+  irreversible_failed: 'A step that cannot be undone has failed',
+  rollback_escalated: 'A rollback met a step that cannot be undone',
+  rollback_failed: 'A rollback failed; the run stands still until a person acts',
+}
+
+/** Offers a task to outside agents. */
+export function decideOffer(run: Run, wish: Wish<'offer'>, draft: Draft): void {
+  const visit = dueVisit(run, wish.node, wish.visit)
+  const node = nodeOf(run, wish.node)
+  refuseUnapproved(visit, node, wish.action.hash)
+  draft.add(
+    {
+      type: 'task_offered',
+      node: node.id,
+      visit: visit.visit,
+      action: wish.action.hash,
+      reads: wish.action.reads,
+      consequence: wish.action.consequence,
+      role: typeof node.config.role === 'string' ? node.config.role : '',
+    },
+    parentsOfStep(run, visit),
+  )
+}
+
+/** Begins an attempt: the task token and, for a consequential action, its checkpoint, in one append (NOTES 3.1). */
+export function decideBegin(run: Run, wish: Wish<'begin'>, draft: Draft, at: At): void {
+  const visit = dueVisit(run, wish.node, wish.visit)
+  const node = nodeOf(run, wish.node)
+  const { action } = wish
+  if (!run.start?.dryRun) {
+    refuseUnapproved(visit, node, action.hash)
+    if (action.consequence !== 'read_only' && !wish.checkpoint) {
+      throw new Problem(
+        'checkpoint_missing',
+        `${node.id} is consequential and came without a checkpoint; seal one first`,
+      )
+    }
+  }
+  const attempt = nextAttempt(visit)
+  const taskJti = draft.add(
+    {
+      type: 'task_start',
+      node: node.id,
+      visit: visit.visit,
+      attempt,
+      action: action.hash,
+      reads: action.reads,
+      consequence: action.consequence,
+      agent: wish.agent,
+      timeoutAt: wish.timeoutS === undefined ? undefined : at.now + wish.timeoutS * 1000,
+    },
+    parentsOfStep(run, visit),
+  )
+  if (wish.checkpoint) {
+    const { jti, ...checkpoint } = wish.checkpoint
+    draft.add(
+      { type: 'checkpoint', node: node.id, visit: visit.visit, attempt, ...checkpoint },
+      [taskJti],
+      jti,
+    )
+  }
+}
+
+export function decideSucceeded(run: Run, wish: Wish<'succeeded'>, draft: Draft): void {
+  const visit = runningVisit(run, wish.node, wish.visit, wish.attempt, wish.claimant)
+  draft.add(
+    {
+      type: 'task_complete',
+      node: wish.node,
+      visit: wish.visit,
+      attempt: wish.attempt,
+      output: wish.output,
+      label: wish.label,
+      recovered: wish.recovered,
+    },
+    [latestOf(visit)],
+  )
+}
+
+export function decideFailed(run: Run, wish: Wish<'failed'>, draft: Draft, at: At): void {
+  const visit = runningVisit(run, wish.node, wish.visit, wish.attempt, wish.claimant)
+  failStep(run, visit, wish.failure, draft, at, [latestOf(visit)])
+}
+
+/** Ends an attempt as failed: another one is due, or the node failed and a person hears of what cannot be undone (ATD section 8.1). */
+export function failStep(
+  run: Run,
+  visit: Visit,
+  failure: StepFailure,
+  draft: Draft,
+  at: At,
+  par: string[],
+): void {
+  const node = nodeOf(run, visit.node)
+  const attempt = Math.max(1, visit.attempt)
+  const again =
+    failure.retriable && run.state.status !== 'cancelling' && attempt < (node.retry?.maxAttempts ?? 1)
+  const checkpoint = visit.checkpoint === undefined ? undefined : run.checkpoints.get(visit.checkpoint)
+  const errorJti = draft.add(
+    {
+      type: 'error',
+      node: visit.node,
+      visit: visit.visit,
+      attempt,
+      severity: again ? 'warning' : failure.severity,
+      errorType: failure.errorType,
+      code: failure.code.slice(0, 60),
+      description: failure.description.slice(0, 500),
+      checkpointId: checkpoint?.jti,
+      upstream: [],
+      retryAt: again ? at.now + retryDelayMs(node.retry, attempt, at.chance) : undefined,
+    },
+    par,
+  )
+  if (again || !checkpoint || checkpoint.reversible || visit.action === undefined) return
+  askPerson(
+    run,
+    visit,
+    node,
+    'irreversible_failed',
+    { hash: visit.action, consequence: 'irreversible', target: checkpoint.target, sentence: '', reads: [] },
+    `${node.label} failed and cannot be undone`,
+    draft,
+    at,
+    [errorJti],
+  )
+}
+
+export function decideUnresolved(run: Run, wish: Wish<'unresolved'>, draft: Draft): void {
+  const visit = dueVisit(run, wish.node, wish.visit)
+  draft.add(
+    {
+      type: 'error',
+      node: wish.node,
+      visit: wish.visit,
+      attempt: nextAttempt(visit),
+      severity: wish.failure.severity,
+      errorType: wish.failure.errorType,
+      code: wish.failure.code.slice(0, 60),
+      description: wish.failure.description.slice(0, 500),
+      upstream: [],
+    },
+    parentsOfStep(run, visit),
+  )
+}
+
+export function decideUnknown(run: Run, wish: Wish<'unknown'>, draft: Draft, at: At): void {
+  const visit = runningVisit(run, wish.node, wish.visit, wish.attempt)
+  askOutcome(run, visit, wish.sentence, draft, at)
+}
+
+/** Records that nobody knows whether the effect happened, and asks. */
+export function askOutcome(run: Run, visit: Visit, sentence: string, draft: Draft, at: At): void {
+  const action: ActionRef = {
+    hash: visit.action ?? '',
+    consequence: visit.consequence ?? 'irreversible',
+    target: '',
+    sentence,
+    reads: visit.reads,
+  }
+  const par = [latestOf(visit)]
+  askPerson(run, visit, nodeOf(run, visit.node), 'outcome_unknown', action, sentence, draft, at, par)
+}
+
+/** The visit, if it is the current one and its next attempt may begin now. */
+export function dueVisit(run: Run, node: string, visitNumber: number): Visit {
+  const visit = currentVisit(run, node, visitNumber)
+  if (run.state.status !== 'running') throw movedOn(run, 'carried on')
+  const { state } = visit
+  const due =
+    (state.status === 'pending' && run.ready.has(node)) ||
+    state.status === 'approved' ||
+    (state.status === 'waiting' && state.for === 'retry')
+  if (!due)
+    throw new Problem('run_moved_on', `${node} is ${state.status} in visit ${visit.visit}; it is not due`)
+  return visit
+}
+
+/** The visit, if this attempt of it is running and, for a claimed task, this claimant holds it. */
+export function runningVisit(
+  run: Run,
+  node: string,
+  visitNumber: number,
+  attempt: number,
+  claimant?: string,
+): Visit {
+  const visit = currentVisit(run, node, visitNumber)
+  const { state } = visit
+  if (state.status !== 'running' || state.attempt !== attempt) {
+    throw new Problem(
+      'run_moved_on',
+      `Attempt ${attempt} of ${node} is over: the step is ${state.status} now`,
+    )
+  }
+  if (claimant !== undefined && state.agent !== claimant) {
+    throw new Problem(
+      'claim_lost',
+      `${node} is held by ${state.agent ?? 'this installation'}, not by ${claimant}`,
+    )
+  }
+  if (run.state.status === 'ended') throw movedOn(run, 'reported to')
+  return visit
+}
+
+export function currentVisit(run: Run, node: string, visitNumber: number): Visit {
+  const visit = run.visits.get(node)
+  if (!visit) throw new Problem('not_found', `This run has no step "${node.slice(0, 80)}"`)
+  if (visit.visit !== visitNumber) {
+    throw new Problem('run_moved_on', `${node} is in visit ${visit.visit} now, not in visit ${visitNumber}`)
+  }
+  return visit
+}
+
+export function nodeOf(run: Run, id: string): GraphNode {
+  const node = run.graph.nodes.get(id)
+  if (!node) throw new Problem('not_found', `This workflow has no step "${id.slice(0, 80)}"`)
+  return node
+}
+
+/** What a completion, error or question of a running visit follows: its checkpoint if it has one, else its task token. */
+export function latestOf(visit: Visit): string {
+  const jti = visit.checkpoint ?? visit.taskJti
+  if (jti === undefined)
+    throw new Error(`${visit.node} has no task token although it is ${visit.state.status}`)
+  return jti
+}
+
+/** What was approved is what is done: another digest, or none where one is needed, is refused. */
+function refuseUnapproved(visit: Visit, node: GraphNode, action: string): void {
+  if (visit.state.status === 'pending' && requiresApproval(node)) {
+    throw new Problem('approval_gone', `${node.id} needs a decision before it acts, and there is none`)
+  }
+  const bound = visit.state.status === 'approved' ? visit.state.action : undefined
+  if (bound !== undefined && bound !== action) {
+    throw new Problem(
+      'approval_digest',
+      `${node.id} was approved as ${bound} and now is ${action}; ask again`,
+    )
+  }
+  if (visit.state.status === 'waiting' && visit.action !== action) {
+    throw new Problem('approval_digest', `${node.id} began as ${visit.action} and a retry may not change it`)
+  }
+}

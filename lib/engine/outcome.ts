@@ -1,0 +1,35 @@
+import type { TerminalStatus } from './facts'
+import type { Run } from './run'
+
+/**
+ * How the run ends if it ends now, or nothing while there is work left (ATD section 3.2).
+ * A failed run is ended although it could be taken back: a rollback opens it again, and its end is written anew.
+ */
+export function outcomeOf(run: Run): { terminal: TerminalStatus; reason: string } | undefined {
+  const count = (status: Parameters<Run['counts']['get']>[0]) => run.counts.get(status) ?? 0
+  if (run.state.status === 'cancelling') {
+    if (count('running') > 0) return undefined
+    return { terminal: 'failed', reason: `Cancelled by ${run.state.by}: ${run.state.reason}`.slice(0, 300) }
+  }
+  if (run.state.status !== 'running') return undefined
+  if (run.active.size > 0 || run.ready.size > 0 || run.openApprovals.size > 0) return undefined
+  if (count('escalated') > 0) return { terminal: 'escalated', reason: 'A step was escalated to a person' }
+  const failed = count('failed')
+  if (failed === 0 && count('pending') === 0 && count('rolled_back') === 0) {
+    return { terminal: 'success', reason: '' }
+  }
+  const leavesDone = [...run.visits.values()].some(
+    (visit) => visit.state.status === 'done' && (run.graph.children.get(visit.node)?.length ?? 0) === 0,
+  )
+  const reason = firstFailure(run)
+  return { terminal: leavesDone ? 'partial' : 'failed', reason }
+}
+
+function firstFailure(run: Run): string {
+  for (const node of run.graph.order) {
+    const visit = run.visits.get(node)
+    if (visit?.state.status === 'failed')
+      return `${node} failed: ${visit.state.error.description}`.slice(0, 300)
+  }
+  return 'A step was taken back and not done again'
+}

@@ -1,0 +1,14 @@
+import type { Retry } from '@/lib/workflow/graph'
+import type { Visit } from './run'
+
+/** Milliseconds before the attempt after `attempt`; `chance` in [0, 1) decides the jitter. */
+export function retryDelayMs(retry: Retry | undefined, attempt: number, chance: number): number {
+  if (!retry) return 0
+  const delayMs = Math.min(retry.baseMs * retry.factor ** (attempt - 1), retry.maxMs)
+  return Math.round(delayMs * (1 - retry.jitter * chance))
+}
+
+/** The number of the attempt that would begin now. */
+export function nextAttempt(visit: Visit): number {
+  return visit.attempt + 1
+}
