@@ -1,0 +1,149 @@
+/*
+ * Who may decide what, and what a decision is refused for.
+ *
+ * Every path to a decision (page, API, command line) goes through `refusalOf`, so that a condition holds on all of them.
+ * It looks at the approval as the ledger has it at that moment; the store's (run, sequence) fence makes sure that the
+ * first decision is the only one. What it never does: let anything but a signed-in person, or a token that a person
+ * made for this, decide; read silence as a yes (silence.ts).
+ */
+import type { Hash } from '@/lib/base/hash'
+import { Problem } from '@/lib/base/problem'
+import { satisfies } from './roles'
+import type { ApprovalKind, Verdict } from './terms'
+import { isEditable, verdictsOf } from './verdicts'
+
+/** The part of an approval that the rules look at. */
+export interface Question {
+  id: string
+  kind: ApprovalKind
+  role: string
+  node: string
+  visit: number
+  /** Digest of the exact action. */
+  action: Hash
+  state:
+    | { status: 'open' }
+    | { status: 'decided'; verdict: Verdict; by: string; at: number }
+    | { status: 'void'; at: number }
+}
+
+/** The part of a principal that the rules look at (lib/auth/principal.ts). */
+export interface Decider {
+  kind: 'person' | 'api_token' | 'agent'
+  name: string
+  roles: readonly string[]
+  /** Only of API tokens. */
+  scopes?: readonly string[]
+}
+
+export interface Decision {
+  verdict: Verdict
+  /** Digest that the person saw. */
+  action: Hash
+  /** True when the decision carries an edited action. */
+  edited: boolean
+}
+
+export type May = { may: true } | { may: false; because: string }
+
+/** Whether this person may decide this approval now; if not, one sentence that says why. */
+export function mayDecide(question: Question, decider: Decider): May {
+  const refusal = stateRefusal(question) ?? deciderRefusal(question, decider)
+  return refusal ? { may: false, because: refusal.message } : { may: true }
+}
+
+/**
+ * Why this decision cannot be taken, or nothing when it can. Codes: `approval_decided`, `approval_gone`,
+ * `scope_missing`, `approval_role`, `approval_digest`, `bad_request`, `approval_edit_refused`.
+ */
+export function refusalOf(question: Question, decider: Decider, decision: Decision): Problem | undefined {
+  return (
+    stateRefusal(question) ??
+    deciderRefusal(question, decider) ??
+    digestRefusal(question, decision) ??
+    verdictRefusal(question, decision)
+  )
+}
+
+function stateRefusal({ id, node, visit, state }: Question): Problem | undefined {
+  switch (state.status) {
+    case 'open':
+      return undefined
+    case 'decided':
+      return new Problem(
+        'approval_decided',
+        `${nameOf(state.by)} already answered "${state.verdict}" for ${node}, visit ${visit}, on ${when(state.at)}; nothing was changed.`,
+        { approval: id, verdict: state.verdict, by: state.by, at: state.at },
+      )
+    case 'void':
+      return new Problem(
+        'approval_gone',
+        `The question about ${node}, visit ${visit}, was closed on ${when(state.at)} because the run moved on; open the run to see where it stands.`,
+        { approval: id, at: state.at },
+      )
+    default:
+      return state satisfies never
+  }
+}
+
+function deciderRefusal(question: Question, decider: Decider): Problem | undefined {
+  if (decider.kind === 'agent') {
+    return new Problem(
+      'approval_role',
+      `${decider.name} is an agent, and ${question.node} waits for a person; ask someone who holds ${question.role}.`,
+      { approval: question.id, role: question.role },
+    )
+  }
+  if (decider.kind === 'api_token' && !decider.scopes?.includes('approvals:decide')) {
+    return new Problem(
+      'scope_missing',
+      `The API token "${decider.name}" has no scope approvals:decide; make one that has it to decide over the API.`,
+      { scope: 'approvals:decide' },
+    )
+  }
+  if (satisfies(decider.roles, question.role)) return undefined
+  const held = decider.roles.length > 0 ? decider.roles.join(', ') : 'no role'
+  return new Problem(
+    'approval_role',
+    `${question.node} must be decided by ${question.role}; ${decider.name} holds ${held}.`,
+    { approval: question.id, role: question.role },
+  )
+}
+
+function digestRefusal(question: Question, decision: Decision): Problem | undefined {
+  if (decision.action === question.action) return undefined
+  return new Problem(
+    'approval_digest',
+    `The action of ${question.node} is not the one this decision was made on; look at it again and decide anew.`,
+    { approval: question.id, expected: question.action },
+  )
+}
+
+function verdictRefusal(question: Question, decision: Decision): Problem | undefined {
+  const verdicts = verdictsOf(question.kind)
+  if (!verdicts.includes(decision.verdict)) {
+    return new Problem(
+      'bad_request',
+      `"${decision.verdict}" does not answer this question about ${question.node}; answer ${verdicts.join(' or ')}.`,
+      { approval: question.id, verdicts },
+    )
+  }
+  if (decision.edited && (decision.verdict !== 'approve' || !isEditable(question.kind))) {
+    return new Problem(
+      'approval_edit_refused',
+      `An edited action goes only with "approve" on an approval; leave the edit out to answer "${decision.verdict}" for ${question.node}.`,
+      { approval: question.id },
+    )
+  }
+  return undefined
+}
+
+/** `person:ada` as people say it: `ada`. */
+function nameOf(actor: string): string {
+  return actor.startsWith('person:') ? actor.slice('person:'.length) : actor
+}
+
+/** A moment as refusals spell it: `2026-03-01 12:05:09 UTC`. */
+function when(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}

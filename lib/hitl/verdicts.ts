@@ -1,0 +1,38 @@
+/*
+ * What can be answered to each kind of question, and how hard the question holds (NOTES 3.10).
+ */
+import type { ApprovalKind, Verdict } from './terms'
+
+/** 1 PAUSE: a person may let it go on. 2 APPROVAL: a named role must decide. 3 STOP: only an explicit act goes on. */
+export type HitlLevel = 1 | 2 | 3
+
+interface Question {
+  level: HitlLevel
+  /** In the order their buttons are shown. */
+  verdicts: readonly Verdict[]
+  /** True when the action may be changed before it is approved. */
+  editable: boolean
+}
+
+const questions: Record<ApprovalKind, Question> = {
+  approval: { level: 2, verdicts: ['approve', 'refuse'], editable: true },
+  outcome_unknown: { level: 2, verdicts: ['took_effect', 'not_taken'], editable: false },
+  irreversible_failed: { level: 2, verdicts: ['acknowledge'], editable: false },
+  rollback_escalated: { level: 2, verdicts: ['acknowledge'], editable: false },
+  // ATD section 7: a failed rollback stops the workflow.
+  rollback_failed: { level: 3, verdicts: ['acknowledge'], editable: false },
+}
+
+/** The verdicts that answer this kind of question, in the order their buttons are shown. */
+export function verdictsOf(kind: ApprovalKind): readonly Verdict[] {
+  return questions[kind].verdicts
+}
+
+export function levelOf(kind: ApprovalKind): HitlLevel {
+  return questions[kind].level
+}
+
+/** True when a decision may carry an edited action. */
+export function isEditable(kind: ApprovalKind): boolean {
+  return questions[kind].editable
+}
