@@ -183,17 +183,12 @@ export function decideSilence(run: Run, wish: Wish<'silence'>, draft: Draft, at:
 
 /** Asks the next role, without a deadline: the chain ends with a hold. */
 function handOn(run: Run, approval: Approval, role: string, draft: Draft, at: At): void {
+  const reason = `Nobody holding ${approval.role} answered in time`
+  const node = { ...nodeOf(run, approval.node), approval: { role, reason, onSilence: 'hold' } as const }
+  const { sentence, askedJti } = approval
+  const action = { ...approval, hash: approval.action }
   const visit = run.visits.get(approval.node) as Visit
-  const node = nodeOf(run, approval.node)
-  const next = {
-    role,
-    reason: `Nobody holding ${approval.role} answered in time`,
-    onSilence: 'hold',
-  } as const
-  const action = { hash: approval.action, ...approval }
-  askPerson(run, visit, { ...node, approval: next }, 'approval', action, approval.sentence, draft, at, [
-    approval.askedJti,
-  ])
+  askPerson({ visit, node, kind: 'approval', action, sentence, par: [askedJti] }, draft, at)
 }
 
 function openApproval(run: Run, id: Approval['id']): Approval {

@@ -87,18 +87,18 @@ export function decideActEnd(run: Run, wish: Wish<'act_ended'>, draft: Draft, at
     wish.checkpointId,
   ])
   if (!escalateTo) return
-  const visit = currentVisit(run, wish.node, wish.visit)
   const node = nodeOf(run, wish.node)
   askPerson(
-    run,
-    visit,
-    { ...node, approval: { role: escalateTo.role, reason: '', onSilence: 'hold' } },
-    'rollback_escalated',
-    { hash: escalateTo.action, consequence: 'irreversible', target: '', sentence: '', reads: [] },
-    escalateTo.sentence,
+    {
+      visit: currentVisit(run, wish.node, wish.visit),
+      node: { ...node, approval: { role: escalateTo.role, reason: '', onSilence: 'hold' } },
+      kind: 'rollback_escalated',
+      action: { hash: escalateTo.action, consequence: 'irreversible', target: '', sentence: '', reads: [] },
+      sentence: escalateTo.sentence,
+      par: [jti],
+    },
     draft,
     at,
-    [jti],
   )
 }
 
@@ -113,24 +113,17 @@ export function decideRollbackEnd(run: Run, wish: Wish<'rollback_ended'>, draft:
     par,
   )
   if (wish.status !== 'failed') return
-  const action = {
-    hash: rollback.plan,
-    consequence: 'irreversible',
-    target: '',
-    sentence: '',
-    reads: [],
-  } as const
-  const sentence = `The rollback of ${rollback.node} failed; the run stands still`
   askPerson(
-    run,
-    visit,
-    nodeOf(run, rollback.node),
-    'rollback_failed',
-    { ...action, reads: [] },
-    sentence,
+    {
+      visit,
+      node: nodeOf(run, rollback.node),
+      kind: 'rollback_failed',
+      action: { hash: rollback.plan, consequence: 'irreversible', target: '', sentence: '', reads: [] },
+      sentence: `The rollback of ${rollback.node} failed; the run stands still`,
+      par: [jti],
+    },
     draft,
     at,
-    [jti],
   )
 }
 

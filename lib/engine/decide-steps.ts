@@ -1,5 +1,4 @@
 /** Steps: resolved, begun, ended. Each wish names the visit it means; a visit that moved on refuses it. */
-import type { ApprovalId } from '@/lib/base/ids'
 import { prefixed } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
 import type { ApprovalKind } from '@/lib/hitl/terms'
@@ -17,54 +16,55 @@ type Wish<T extends Command['type']> = Extract<Command, { type: T }>
 export function decideAsk(run: Run, wish: Wish<'ask'>, draft: Draft, at: At): void {
   const visit = dueVisit(run, wish.node, wish.visit)
   const node = nodeOf(run, wish.node)
+  const par = parentsOfStep(run, visit)
   askPerson(
-    run,
-    visit,
-    node,
-    'approval',
-    wish.action,
-    wish.action.sentence,
+    { visit, node, kind: 'approval', action: wish.action, sentence: wish.action.sentence, par },
     draft,
     at,
-    parentsOfStep(run, visit),
   )
 }
 
-/** Adds the token that asks a person. The spec of who and until when is the node's own, or the default: an operator, no deadline, hold. */
+/** A question to people, before it is a token. */
+interface Question {
+  visit: Visit
+  node: GraphNode
+  kind: ApprovalKind
+  action: ActionRef
+  sentence: string
+  par: string[]
+}
+
+/**
+ * Adds the token that asks a person. Who is asked and until when is the node's own word, or the default: an operator,
+ * no deadline, and silence holds.
+ */
 export function askPerson(
-  run: Run,
-  visit: Visit,
-  node: GraphNode,
-  kind: ApprovalKind,
-  action: ActionRef,
-  sentence: string,
+  { visit, node, kind, action, sentence, par }: Question,
   draft: Draft,
   at: At,
-  par: string[],
-): ApprovalId {
+): void {
   const spec = node.approval
-  const approval = prefixed('appr', at.mint())
+  const approves = kind === 'approval'
   draft.add(
     {
       type: 'approval_asked',
-      approval,
+      approval: prefixed('appr', at.mint()),
       kind,
       node: node.id,
       visit: visit.visit,
       role: spec?.role ?? 'operator',
-      reason: kind === 'approval' ? (spec?.reason ?? 'The author asks for a person here') : reasonOf[kind],
+      reason: approves ? (spec?.reason ?? 'The author asks for a person here') : reasonOf[kind],
       sentence: sentence.slice(0, 300),
       action: action.hash,
       preview: action.preview,
       reads: action.reads,
       consequence: action.consequence,
       target: action.target.slice(0, 200),
-      deadlineAt: kind === 'approval' && spec?.deadlineS ? at.now + spec.deadlineS * 1000 : undefined,
-      onSilence: kind === 'approval' ? (spec?.onSilence ?? 'hold') : 'hold',
+      deadlineAt: approves && spec?.deadlineS ? at.now + spec.deadlineS * 1000 : undefined,
+      onSilence: approves ? (spec?.onSilence ?? 'hold') : 'hold',
     },
     par,
   )
-  return approval
 }
 
 const reasonOf: Record<Exclude<ApprovalKind, 'approval'>, string> = {
@@ -185,15 +185,22 @@ export function failStep(
   )
   if (again || !checkpoint || checkpoint.reversible || visit.action === undefined) return
   askPerson(
-    run,
-    visit,
-    node,
-    'irreversible_failed',
-    { hash: visit.action, consequence: 'irreversible', target: checkpoint.target, sentence: '', reads: [] },
-    `${node.label} failed and cannot be undone`,
+    {
+      visit,
+      node,
+      kind: 'irreversible_failed',
+      action: {
+        hash: visit.action,
+        consequence: 'irreversible',
+        target: checkpoint.target,
+        sentence: '',
+        reads: [],
+      },
+      sentence: `${node.label} failed and cannot be undone`,
+      par: [errorJti],
+    },
     draft,
     at,
-    [errorJti],
   )
 }
 
@@ -230,7 +237,11 @@ export function askOutcome(run: Run, visit: Visit, sentence: string, draft: Draf
     reads: visit.reads,
   }
   const par = [latestOf(visit)]
-  askPerson(run, visit, nodeOf(run, visit.node), 'outcome_unknown', action, sentence, draft, at, par)
+  askPerson(
+    { visit, node: nodeOf(run, visit.node), kind: 'outcome_unknown', action, sentence, par },
+    draft,
+    at,
+  )
 }
 
 /** The visit, if it is the current one and its next attempt may begin now. */

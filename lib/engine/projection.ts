@@ -1,0 +1,51 @@
+import { due } from './due'
+import type { ApprovalProjection, RunProjection } from './ports'
+import type { Approval, Run } from './run'
+
+/** The run's row in lists: a fold of the ledger, written with it. */
+export function projectionOf(run: Run, now: number): RunProjection {
+  const count = (status: Parameters<Run['counts']['get']>[0]) => run.counts.get(status) ?? 0
+  const ended = run.state.status === 'ended' ? run.state : undefined
+  return {
+    status: shownStatus(run),
+    terminal: ended?.terminal,
+    startedAt: run.start?.at ?? now,
+    endedAt: ended?.at,
+    updatedAt: run.lastAt,
+    nodeCount: run.graph.order.length,
+    doneCount: count('done'),
+    failedCount: count('failed') + count('escalated'),
+    openApprovals: run.openApprovals.size,
+    dueAt: due(run, now).nextAt,
+  }
+}
+
+/** `waiting` is a running run in which nothing moves until somebody outside acts. */
+function shownStatus(run: Run): RunProjection['status'] {
+  const { status } = run.state
+  if (status === 'new') return 'running'
+  if (status !== 'running') return status
+  const moving = (run.counts.get('running') ?? 0) > 0 || run.ready.size > 0
+  return !moving && (run.openApprovals.size > 0 || run.active.size > 0) ? 'waiting' : 'running'
+}
+
+/** An approval's row in the inbox. */
+export function approvalProjectionOf(approval: Approval): ApprovalProjection {
+  const { state } = approval
+  return {
+    id: approval.id,
+    node: approval.node,
+    visit: approval.visit,
+    kind: approval.kind,
+    role: approval.role,
+    sentence: approval.sentence,
+    consequence: approval.consequence,
+    action: approval.action,
+    askedAt: approval.askedAt,
+    deadlineAt: approval.deadlineAt ?? null,
+    state: state.status,
+    verdict: state.status === 'decided' ? state.verdict : undefined,
+    by: state.status === 'decided' ? state.by : undefined,
+    decidedAt: state.status === 'open' ? undefined : state.at,
+  }
+}
