@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Silence } from '@/lib/workflow/graph'
 import { silenceOf, silenceWords, type Unanswered } from './silence'
 import type { ApprovalKind } from './terms'
 
@@ -52,7 +53,7 @@ describe('silence', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...kinds),
-        fc.constantFrom('hold', 'deny', 'rollback', { escalateTo: 'x' } as const),
+        fc.constantFrom<Silence>('hold', 'deny', 'rollback', { escalateTo: 'x' }),
         fc.option(fc.nat(), { nil: undefined }),
         fc.nat(),
         (kind, onSilence, deadlineAt, now) => {

@@ -1,0 +1,27 @@
+/*
+ * Where a request came from, for rate limits and the audit trail. `X-Forwarded-For` is whatever a client wrote unless a
+ * proxy of ours set it, so the server that accepts connections stamps its own header over it, and only that is read.
+ */
+import type { IncomingMessage } from 'node:http'
+
+/** Set by `stampAddress`, whatever the client sent. */
+export const addressHeader = 'x-holdpoint-address'
+
+/**
+ * Called by the HTTP server for each request before anything else. `proxies` is how many proxies of one's own stand in
+ * front (0: none); the address is the one that the outermost of them saw.
+ */
+export function stampAddress(request: IncomingMessage, proxies: number): void {
+  const hops = String(request.headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .map((hop) => hop.trim())
+    .filter(Boolean)
+  const peer = request.socket.remoteAddress ?? 'unknown'
+  const address = proxies > 0 ? (hops.at(-proxies) ?? peer) : peer
+  request.headers[addressHeader] = address.slice(0, 64)
+}
+
+/** The stamped address; `unknown` where no server stamped it. */
+export function addressOf(request: Request): string {
+  return request.headers.get(addressHeader) ?? 'unknown'
+}
