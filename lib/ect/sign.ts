@@ -1,0 +1,81 @@
+import { type KeyObject, sign } from 'node:crypto'
+import { Problem } from '@/lib/base/problem'
+import { type Claims, parseClaims } from './claims'
+import { type HeadClaims, parseHeadClaims } from './head'
+import { HEAD_TYPES, TOKEN_TYPES, type TokenAlg } from './jws'
+
+/** A private key with the name its tokens carry. */
+export interface SigningKey {
+  kid: string
+  alg: TokenAlg
+  privateKey: KeyObject
+}
+
+/**
+ * Signs claims into a compact token, on this thread: best for one run at a time. Claims are checked first, because a
+ * token that no one accepts must not get into a ledger. Throws Problem as `parseClaims`, and `key_unusable`.
+ */
+export function signClaims(claims: Claims, key: SigningKey): string {
+  return signSync(signingInput(TOKEN_TYPES[0], parseClaims(claims), key), key)
+}
+
+/** As `signClaims`, in the thread pool: about twice the throughput when many runs are under way, no gain for one. */
+export async function signClaimsAsync(claims: Claims, key: SigningKey): Promise<string> {
+  return signPooled(signingInput(TOKEN_TYPES[0], parseClaims(claims), key), key)
+}
+
+/** Signs the head of a ledger (head.ts). Throws Problem as `parseHeadClaims`. */
+export function signHead(head: HeadClaims, key: SigningKey): string {
+  return signSync(signingInput(HEAD_TYPES[0], parseHeadClaims({ ...head }), key), key)
+}
+
+const headers = new WeakMap<SigningKey, Map<string, string>>()
+
+function signingInput(typ: string, payload: Claims | HeadClaims, key: SigningKey): string {
+  let byType = headers.get(key)
+  if (byType === undefined) {
+    byType = new Map()
+    headers.set(key, byType)
+  }
+  let header = byType.get(typ)
+  if (header === undefined) {
+    header = base64url(JSON.stringify({ typ, alg: key.alg, kid: key.kid }))
+    byType.set(typ, header)
+  }
+  return `${header}.${base64url(JSON.stringify(payload))}`
+}
+
+function signSync(input: string, key: SigningKey): string {
+  return `${input}.${sign(algorithmOf(key), Buffer.from(input, 'latin1'), keyInput(key)).toString('base64url')}`
+}
+
+function signPooled(input: string, key: SigningKey): Promise<string> {
+  return new Promise((resolve, reject) => {
+    sign(algorithmOf(key), Buffer.from(input, 'latin1'), keyInput(key), (error, signature) => {
+      if (error) reject(cannotSign(key))
+      else resolve(`${input}.${signature.toString('base64url')}`)
+    })
+  })
+}
+
+function algorithmOf(key: SigningKey): 'sha256' | null {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key.privateKey
+  if (key.alg === 'ES256' && type === 'ec' && details?.namedCurve === 'prime256v1') return 'sha256'
+  if (key.alg === 'EdDSA' && type === 'ed25519') return null
+  throw cannotSign(key)
+}
+
+function cannotSign(key: SigningKey): Problem {
+  return new Problem(
+    'key_unusable',
+    `The key ${JSON.stringify(key.kid)} cannot sign ${key.alg}; check the key folder`,
+  )
+}
+
+function keyInput(key: SigningKey): { key: KeyObject; dsaEncoding: 'ieee-p1363' } {
+  return { key: key.privateKey, dsaEncoding: 'ieee-p1363' }
+}
+
+function base64url(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64url')
+}
