@@ -2,6 +2,7 @@
  * Decisions of people. A decision is bound to run, node, visit and the digest of the exact action; the first one wins
  * and every later one is told who decided and when. Whether this person may decide at all is asked before (lib/hitl).
  */
+import { clip } from '@/lib/base/clip'
 import { Problem } from '@/lib/base/problem'
 import type { Verdict } from '@/lib/hitl/terms'
 import type { At, Command } from './commands'
@@ -57,7 +58,7 @@ function settle(
       by: wish.by,
       action: approval.action,
       edited: wish.edited?.hash,
-      comment: wish.comment.slice(0, 500),
+      comment: clip(wish.comment, 2000),
     },
     [approval.askedJti],
   )
@@ -157,7 +158,7 @@ export function decideComment(run: Run, wish: Wish<'comment'>, draft: Draft): vo
   if (!approval) throw unknownApproval(wish.approval)
   const { node, visit, id } = approval
   const fact = { type: 'approval_commented', approval: id, node, visit, by: wish.by } as const
-  draft.add({ ...fact, comment: wish.comment.slice(0, 500) }, [approval.askedJti])
+  draft.add({ ...fact, comment: clip(wish.comment, 2000) }, [approval.askedJti])
 }
 
 /** The deadline passed without a word (NOTES 3.11). `hold` never comes here: it has nothing to do. */

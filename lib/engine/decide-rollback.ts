@@ -2,6 +2,7 @@
  * Rollbacks, as the run records them: asked for, each act begun and ended, answered, and the choice that follows.
  * What is undone and in which order is planned in lib/rollback; here a plan is a digest that people agreed to.
  */
+import { clip } from '@/lib/base/clip'
 import { Problem } from '@/lib/base/problem'
 import type { At, Command } from './commands'
 import { askPerson, currentVisit, nodeOf } from './decide-steps'
@@ -43,7 +44,7 @@ export function decideRollback(run: Run, wish: Wish<'roll_back'>, draft: Draft, 
       scope: wish.scope,
       node: wish.node,
       cascade: wish.scope !== 'single',
-      reason: wish.reason.slice(0, 500),
+      reason: clip(wish.reason, 1000),
       by: wish.by,
       plan: wish.plan,
       deadlineAt: at.now + wish.deadlineS * 1000,
@@ -82,7 +83,7 @@ export function decideActEnd(run: Run, wish: Wish<'act_ended'>, draft: Draft, at
     type: 'rollback_act_result',
     ...result,
   }
-  const jti = draft.add({ ...body, description: wish.description.slice(0, 300) }, [
+  const jti = draft.add({ ...body, description: clip(wish.description, 800) }, [
     act?.jti ?? rollback.requestJti,
     wish.checkpointId,
   ])
@@ -172,7 +173,7 @@ export function decideChoice(run: Run, wish: Wish<'choose'>, draft: Draft, now: 
       wfId: run.graph.graph.name,
       terminalStatus: escalated ? 'escalated' : 'rolled_back',
       elapsedS: elapsedS(run, now),
-      reason: `${rollback.id} ended the run: ${rollback.reason}`.slice(0, 300),
+      reason: clip(`${rollback.id} ended the run: ${rollback.reason}`, 600),
     },
     [startJti(run), choiceJti],
   )

@@ -1,4 +1,5 @@
 /** Steps: resolved, begun, ended. Each wish names the visit it means; a visit that moved on refuses it. */
+import { clip } from '@/lib/base/clip'
 import { prefixed } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
 import type { ApprovalKind } from '@/lib/hitl/terms'
@@ -53,13 +54,13 @@ export function askPerson(
       node: node.id,
       visit: visit.visit,
       role: spec?.role ?? 'operator',
-      reason: approves ? (spec?.reason ?? 'The author asks for a person here') : reasonOf[kind],
-      sentence: sentence.slice(0, 300),
+      reason: clip(approves ? (spec?.reason ?? 'The author asks for a person here') : reasonOf[kind], 600),
+      sentence: clip(sentence, 800),
       action: action.hash,
       preview: action.preview,
       reads: action.reads,
       consequence: action.consequence,
-      target: action.target.slice(0, 200),
+      target: clip(action.target, 400),
       deadlineAt: approves && spec?.deadlineS ? at.now + spec.deadlineS * 1000 : undefined,
       onSilence: approves ? (spec?.onSilence ?? 'hold') : 'hold',
     },
@@ -175,8 +176,8 @@ export function failStep(
       attempt,
       severity: again ? 'warning' : failure.severity,
       errorType: failure.errorType,
-      code: failure.code.slice(0, 60),
-      description: failure.description.slice(0, 500),
+      code: clip(failure.code, 60),
+      description: clip(failure.description, 1000),
       checkpointId: checkpoint?.jti,
       upstream: [],
       retryAt: again ? at.now + retryDelayMs(node.retry, attempt, at.chance) : undefined,
@@ -214,8 +215,8 @@ export function decideUnresolved(run: Run, wish: Wish<'unresolved'>, draft: Draf
       attempt: nextAttempt(visit),
       severity: wish.failure.severity,
       errorType: wish.failure.errorType,
-      code: wish.failure.code.slice(0, 60),
-      description: wish.failure.description.slice(0, 500),
+      code: clip(wish.failure.code, 60),
+      description: clip(wish.failure.description, 1000),
       upstream: [],
     },
     parentsOfStep(run, visit),

@@ -4,6 +4,7 @@
  *
  * Pure: time and chance arrive in `at`. It reads the run and never changes it.
  */
+import { clip } from '@/lib/base/clip'
 import { Problem } from '@/lib/base/problem'
 import type { At, Command, Decision } from './commands'
 import { decideApproval, decideComment, decideSilence } from './decide-approvals'
@@ -94,7 +95,7 @@ function decideStart(run: Run, command: Extract<Command, { type: 'start' }>, dra
     {
       type: 'workflow_start',
       wfId: graph.name,
-      description: graph.description.slice(0, 300),
+      description: clip(graph.description, 800),
       nodeCount: graph.nodes.length,
       version: command.version,
       by: command.by,
@@ -110,7 +111,9 @@ function decidePause(run: Run, command: { by: Actor; reason: string }, draft: Dr
     throw new Problem('run_paused', `This run was paused by ${run.state.by} already`)
   }
   if (run.state.status !== 'running') throw movedOn(run, 'paused')
-  draft.add({ type: 'run_paused', by: command.by, reason: command.reason }, [run.lastJti ?? startJti(run)])
+  draft.add({ type: 'run_paused', by: command.by, reason: clip(command.reason, 1000) }, [
+    run.lastJti ?? startJti(run),
+  ])
 }
 
 function decideResume(run: Run, by: Actor, draft: Draft): void {
@@ -125,7 +128,9 @@ function decideResume(run: Run, by: Actor, draft: Draft): void {
 
 function decideCancel(run: Run, command: { by: Actor; reason: string }, draft: Draft): void {
   if (run.state.status !== 'running' && run.state.status !== 'paused') throw movedOn(run, 'cancelled')
-  draft.add({ type: 'cancel_asked', by: command.by, reason: command.reason }, [run.lastJti ?? startJti(run)])
+  draft.add({ type: 'cancel_asked', by: command.by, reason: clip(command.reason, 1000) }, [
+    run.lastJti ?? startJti(run),
+  ])
 }
 
 function decideFinish(run: Run, draft: Draft, now: number): void {

@@ -1,3 +1,4 @@
+import { clip } from '@/lib/base/clip'
 import type { TerminalStatus } from './facts'
 import type { Run } from './run'
 
@@ -9,7 +10,7 @@ export function outcomeOf(run: Run): { terminal: TerminalStatus; reason: string 
   const count = (status: Parameters<Run['counts']['get']>[0]) => run.counts.get(status) ?? 0
   if (run.state.status === 'cancelling') {
     if (count('running') > 0) return undefined
-    return { terminal: 'failed', reason: `Cancelled by ${run.state.by}: ${run.state.reason}`.slice(0, 300) }
+    return { terminal: 'failed', reason: clip(`Cancelled by ${run.state.by}: ${run.state.reason}`, 600) }
   }
   if (run.state.status !== 'running') return undefined
   if (run.active.size > 0 || run.ready.size > 0 || run.openApprovals.size > 0) return undefined
@@ -28,8 +29,7 @@ export function outcomeOf(run: Run): { terminal: TerminalStatus; reason: string 
 function firstFailure(run: Run): string {
   for (const node of run.graph.order) {
     const visit = run.visits.get(node)
-    if (visit?.state.status === 'failed')
-      return `${node} failed: ${visit.state.error.description}`.slice(0, 300)
+    if (visit?.state.status === 'failed') return clip(`${node} failed: ${visit.state.error.description}`, 600)
   }
   return 'A step was taken back and not done again'
 }

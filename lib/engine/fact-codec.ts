@@ -1,0 +1,259 @@
+/*
+ * Facts as claims and back. Every field of every fact stands in one table, with the claim it travels in; the two
+ * vocabularies are lib/ect's business. Browser-safe: the scrubber decodes with the same code that wrote.
+ */
+import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
+import { Problem } from '@/lib/base/problem'
+import type { Claims } from '@/lib/ect/claims'
+import { claimName, meaningOf, readClaim, spell } from '@/lib/ect/vocabulary'
+import type { Vocabulary } from '@/lib/workflow/graph'
+import type { Fact, FactBody, FactHead, FactOf, FactType } from './facts'
+
+type Shape = 'text' | 'number' | 'flag' | 'texts' | 'silence'
+
+interface Place {
+  shape: Shape
+  /** Claim name without its prefix; or one of the two hash claims. */
+  claim: string
+  optional: boolean
+}
+
+type FieldsOf<T extends FactType> = {
+  [K in Exclude<keyof FactOf<T>, 'type' | keyof FactHead>]-?: Place
+}
+
+const at = (claim: string, shape: Shape = 'text'): Place => ({ shape, claim, optional: false })
+const maybe = (claim: string, shape: Shape = 'text'): Place => ({ shape, claim, optional: true })
+
+const ofVisit = { node: at('node'), visit: at('visit', 'number') }
+const ofAttempt = { ...ofVisit, attempt: at('attempt', 'number') }
+
+const fields: { [T in FactType]: FieldsOf<T> } = {
+  workflow_start: {
+    wfId: at('wf_id'),
+    description: at('description'),
+    nodeCount: at('node_count', 'number'),
+    version: at('version'),
+    by: at('by'),
+    dryRun: at('dry_run', 'flag'),
+    input: at('inp_hash'),
+  },
+  workflow_complete: {
+    wfId: at('wf_id'),
+    terminalStatus: at('terminal_status'),
+    elapsedS: at('elapsed_s', 'number'),
+    reason: at('reason'),
+  },
+  join: {},
+  task_offered: {
+    ...ofVisit,
+    action: at('inp_hash'),
+    reads: at('reads', 'texts'),
+    consequence: at('consequence'),
+    role: at('role'),
+  },
+  task_start: {
+    ...ofAttempt,
+    action: at('inp_hash'),
+    reads: at('reads', 'texts'),
+    consequence: at('consequence'),
+    agent: maybe('agent'),
+    claimS: maybe('claim_s', 'number'),
+    timeoutAt: maybe('timeout_at', 'number'),
+  },
+  task_heartbeat: { ...ofAttempt, claimS: at('claim_s', 'number') },
+  claim_lapsed: ofAttempt,
+  checkpoint: {
+    ...ofAttempt,
+    snapshot: at('out_hash'),
+    reversible: at('reversible', 'flag'),
+    rollbackUri: at('rollback_uri'),
+    target: at('target'),
+    description: at('description'),
+    ttlS: at('ttl', 'number'),
+    undo: at('undo'),
+  },
+  task_complete: {
+    ...ofAttempt,
+    output: at('out_hash'),
+    label: maybe('label'),
+    recovered: maybe('recovered', 'flag'),
+  },
+  error: {
+    ...ofAttempt,
+    severity: at('severity'),
+    errorType: at('error_type'),
+    code: at('code'),
+    description: at('description'),
+    checkpointId: maybe('checkpoint_id'),
+    upstream: at('upstream_errors', 'texts'),
+    retryAt: maybe('retry_at', 'number'),
+  },
+  approval_asked: {
+    ...ofVisit,
+    approval: at('approval'),
+    kind: at('kind'),
+    role: at('role'),
+    reason: at('reason'),
+    sentence: at('sentence'),
+    action: at('inp_hash'),
+    preview: maybe('preview'),
+    reads: at('reads', 'texts'),
+    consequence: at('consequence'),
+    target: at('target'),
+    deadlineAt: maybe('deadline_at', 'number'),
+    onSilence: at('unreachable_human', 'silence'),
+  },
+  approval_decided: {
+    ...ofVisit,
+    approval: at('approval'),
+    verdict: at('verdict'),
+    by: at('by'),
+    action: at('inp_hash'),
+    edited: maybe('edited'),
+    comment: at('comment'),
+  },
+  approval_commented: { ...ofVisit, approval: at('approval'), by: at('by'), comment: at('comment') },
+  run_paused: { by: at('by'), reason: at('reason') },
+  run_resumed: { by: at('by') },
+  cancel_asked: { by: at('by'), reason: at('reason') },
+  rollback_request: {
+    rollback: at('rollback_id'),
+    scope: at('scope'),
+    node: at('node'),
+    cascade: at('cascade', 'flag'),
+    reason: at('reason'),
+    by: at('by'),
+    plan: at('inp_hash'),
+    deadlineAt: at('deadline_at', 'number'),
+  },
+  rollback_act: {
+    ...ofVisit,
+    rollback: at('rollback_id'),
+    checkpointId: at('checkpoint_id'),
+    undo: at('undo'),
+  },
+  rollback_act_result: {
+    ...ofVisit,
+    rollback: at('rollback_id'),
+    checkpointId: at('checkpoint_id'),
+    status: at('status'),
+    stateHashBefore: maybe('state_hash_before'),
+    stateHashAfter: maybe('state_hash_after'),
+    description: at('description'),
+  },
+  rollback_result: {
+    rollback: at('rollback_id'),
+    status: at('status'),
+    checkpointId: at('checkpoint_id'),
+    restored: maybe('out_hash'),
+    cascaded: at('cascaded'),
+    cascadedCount: at('cascaded_count', 'number'),
+  },
+  rollback_choice: { rollback: at('rollback_id'), choice: at('choice'), by: at('by') },
+}
+
+const places = new Map<string, [string, Place][]>(
+  Object.entries(fields).map(([type, table]) => [type, Object.entries(table)]),
+)
+
+/** What every token of a run carries besides its fact. */
+export interface TokenFrame {
+  /** URI of the signing installation. */
+  iss: string
+  aud: string
+  wid: string
+  vocabulary: Vocabulary
+}
+
+/** A ledger token lives as long as a live request's (NOTES 1); read back it is verified without `exp`. */
+const lifetimeS = 600
+
+/** The claims of a fact, in the run's vocabulary. */
+export function claimsOf(fact: Fact, frame: TokenFrame): Claims {
+  const iat = Math.floor(fact.at / 1000)
+  const ext: JsonObject = {}
+  const claims: Claims = {
+    iss: frame.iss,
+    aud: frame.aud,
+    iat,
+    exp: iat + lifetimeS,
+    jti: fact.jti,
+    wid: frame.wid,
+    exec_act: spell(fact.type, frame.vocabulary, fact.type === 'rollback_act' ? fact.undo : undefined),
+    par: fact.par,
+    ext,
+  }
+  const values: Record<string, unknown> = { ...fact }
+  for (const [field, place] of places.get(fact.type) ?? []) {
+    const value = values[field]
+    if (value === undefined) continue
+    if (place.claim === 'inp_hash' || place.claim === 'out_hash') claims[place.claim] = value as string
+    else ext[claimName(place.claim, frame.vocabulary)] = value as Json
+  }
+  ext[claimName('ms', frame.vocabulary)] = fact.at % 1000
+  return claims
+}
+
+/**
+ * The fact a token states. Throws Problem `ect_claim_invalid` when its act is none of Holdpoint's, or when a claim it
+ * needs is missing or of the wrong shape.
+ */
+export function factOf(claims: Claims): Fact {
+  const type = typeOf(claims)
+  const ms = readClaim(claims.ext, 'ms')
+  const head: FactHead = {
+    jti: claims.jti,
+    at: claims.iat * 1000 + (typeof ms === 'number' ? ms : 0),
+    par: claims.par,
+  }
+  const body: Record<string, unknown> = { type }
+  for (const [field, place] of places.get(type) ?? []) {
+    const value =
+      place.claim === 'inp_hash' || place.claim === 'out_hash'
+        ? claims[place.claim]
+        : readClaim(claims.ext, place.claim)
+    if (value === undefined && place.optional) continue
+    if (!hasShape(value, place.shape)) throw wrongClaim(claims, place, value)
+    body[field] = value
+  }
+  return { ...head, ...(body as unknown as FactBody) }
+}
+
+function typeOf(claims: Claims): FactType {
+  const meaning = meaningOf(claims.exec_act)
+  const answersOne = meaning === 'rollback_result' && readClaim(claims.ext, 'node') !== undefined
+  const type = answersOne ? 'rollback_act_result' : meaning
+  if (type === undefined || !places.has(type)) {
+    throw new Problem(
+      'ect_claim_invalid',
+      `The token ${claims.jti} says "${claims.exec_act}", which is no step of a run`,
+    )
+  }
+  return type as FactType
+}
+
+function hasShape(value: unknown, shape: Shape): boolean {
+  switch (shape) {
+    case 'text':
+      return typeof value === 'string'
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value)
+    case 'flag':
+      return typeof value === 'boolean'
+    case 'texts':
+      return Array.isArray(value) && value.every((item) => typeof item === 'string')
+    case 'silence':
+      return typeof value === 'string' || (isJsonObject(value) && typeof value.escalateTo === 'string')
+    default:
+      return shape satisfies never
+  }
+}
+
+function wrongClaim(claims: Claims, place: Place, value: unknown): Problem {
+  const found = value === undefined ? 'nothing' : `a ${Array.isArray(value) ? 'list' : typeof value}`
+  return new Problem(
+    'ect_claim_invalid',
+    `The token ${claims.jti} (${claims.exec_act}) has ${found} as "${place.claim}"; expected a ${place.shape}`,
+  )
+}

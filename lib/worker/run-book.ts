@@ -1,0 +1,302 @@
+/*
+ * The run book: how a wish becomes tokens. For each run this process knows, it holds the fold and the chain's last
+ * hash, and lets one commit go on at a time:
+ *
+ *   wishes queue up ──▶ decide each on the fold ──▶ sign ──▶ chain ──▶ one commit ──▶ wishes are answered
+ *
+ * Nothing is answered, and no effect starts, before the commit is durable. The store's fence (run, sequence) decides
+ * between processes: whoever comes second folds what it missed and decides again, so a wish is always judged on the
+ * ledger as it is. When a commit fails for any other reason, the fold is dropped and read anew: what is in memory is
+ * never ahead of what is on disk.
+ */
+import type { Clock } from '@/lib/base/clock'
+import { type Mint, type RunId, widOf } from '@/lib/base/ids'
+import type { Json } from '@/lib/base/json'
+import { isProblem, Problem } from '@/lib/base/problem'
+import { chainHashSync, firstPrevHashSync } from '@/lib/ect/chain-node'
+import type { Claims } from '@/lib/ect/claims'
+import { HEAD_EVERY_TOKENS, type HeadClaims } from '@/lib/ect/head'
+import { unverifiedPayload } from '@/lib/ect/jws'
+import type { Command, Decision } from '@/lib/engine/commands'
+import { decide } from '@/lib/engine/decide'
+import { evolve, newRun } from '@/lib/engine/evolve'
+import { claimsOf, factOf } from '@/lib/engine/fact-codec'
+import type { Fact } from '@/lib/engine/facts'
+import type {
+  Commit,
+  IdempotentAnswer,
+  LeaseRef,
+  LedgerRow,
+  LedgerStore,
+  RunHeader,
+  SealedCheckpoint,
+  SignedHead,
+  StoredValue,
+} from '@/lib/engine/ports'
+import { approvalProjectionOf, projectionOf } from '@/lib/engine/projection'
+import type { Approval, Run } from '@/lib/engine/run'
+import type { GraphIndex } from '@/lib/workflow/graph-index'
+import { jsonValue } from './values'
+
+/** Signs for this installation. */
+export interface Signer {
+  iss: string
+  aud: string
+  sign(claims: Claims): Promise<string> | string
+  signHead(head: HeadClaims): string
+}
+
+export interface RunBookPorts {
+  ledger: LedgerStore
+  signer: Signer
+  clock: Clock
+  mint: Mint
+  chance(): number
+  /** The graph of a pinned version; throws Problem `not_found`. */
+  graphOf(version: string): Promise<GraphIndex>
+}
+
+/** What goes into the same transaction as the tokens of a command. */
+export interface Along {
+  create?: RunHeader
+  values?: StoredValue[]
+  checkpoints?: SealedCheckpoint[]
+  lease?: LeaseRef
+  answer?: (decision: Decision) => IdempotentAnswer
+}
+
+interface Wish {
+  command: Command
+  along: Along
+  resolve(decision: Decision): void
+  reject(error: unknown): void
+}
+
+interface Entry {
+  run: Run
+  lastHash: string
+  header: RunHeader
+}
+
+interface Page {
+  queue: Wish[]
+  /** The work under way on this run, one thing at a time. */
+  tail: Promise<unknown>
+  entry?: Entry
+  touchedAt: number
+}
+
+/** Folds kept in memory; the least recently touched go first. */
+const pagesKept = 256
+const rowsPerRead = 2000
+/** A wish that loses the fence this often in a row is refused as busy: somebody writes without end. */
+const fenceAttempts = 50
+
+export class RunBook {
+  private readonly pages = new Map<RunId, Page>()
+  private readonly ports: RunBookPorts
+
+  constructor(ports: RunBookPorts) {
+    this.ports = ports
+  }
+
+  /**
+   * Grants a command and makes it durable; answers with its facts. Throws the Problem that refuses it, or the store's.
+   * Wishes that wait while a commit is under way share the next one.
+   */
+  execute(runId: RunId, command: Command, along: Along = {}): Promise<Decision> {
+    const page = this.page(runId)
+    return new Promise((resolve, reject) => {
+      page.queue.push({ command, along, resolve, reject })
+      if (page.queue.length === 1) this.then(page, () => this.drain(runId, page))
+    })
+  }
+
+  /** Reads the run as the ledger is now. The run must not be kept past the callback, nor changed. */
+  read<T>(runId: RunId, reader: (run: Run, header: RunHeader) => T | Promise<T>): Promise<T> {
+    const page = this.page(runId)
+    return this.then(page, async () => {
+      const entry = await this.current(runId, page)
+      return reader(entry.run, entry.header)
+    })
+  }
+
+  /** Drops what is held of a run, so that the next read folds it anew. */
+  forget(runId: RunId): void {
+    this.pages.delete(runId)
+  }
+
+  private page(runId: RunId): Page {
+    const now = this.ports.clock.now()
+    let page = this.pages.get(runId)
+    if (page) this.pages.delete(runId)
+    else page = { queue: [], tail: Promise.resolve(), touchedAt: now }
+    page.touchedAt = now
+    this.pages.set(runId, page)
+    if (this.pages.size > pagesKept) this.evict()
+    return page
+  }
+
+  private evict(): void {
+    for (const [runId, page] of this.pages) {
+      if (this.pages.size <= pagesKept) return
+      if (page.queue.length === 0 && page.entry?.run.state.status !== undefined) this.pages.delete(runId)
+    }
+  }
+
+  private then<T>(page: Page, work: () => Promise<T>): Promise<T> {
+    const next = page.tail.then(work, work)
+    page.tail = next.catch(() => undefined)
+    return next
+  }
+
+  private async drain(runId: RunId, page: Page): Promise<void> {
+    const wishes = page.queue.splice(0)
+    const [first] = wishes
+    if (!first) return
+    // A lease or an answer belongs to one wish alone; the others may share a commit.
+    const alone = wishes.length === 1 || wishes.some((wish) => wish.along.answer || wish.along.create)
+    const leases = new Set(wishes.map((wish) => wish.along.lease?.epoch))
+    const groups = alone || leases.size > 1 ? wishes.map((wish) => [wish]) : [wishes]
+    for (const group of groups) await this.grant(runId, page, group)
+  }
+
+  private async grant(runId: RunId, page: Page, wishes: Wish[]): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.grantOnce(runId, page, wishes)
+      } catch (error) {
+        page.entry = undefined
+        if (isProblem(error, 'sequence_taken') && attempt < fenceAttempts) continue
+        for (const wish of wishes) wish.reject(error)
+        return
+      }
+    }
+  }
+
+  /** Decides, signs and commits; wishes refused on their own merits are answered and leave the others alone. */
+  private async grantOnce(runId: RunId, page: Page, wishes: Wish[]): Promise<void> {
+    const { ports } = this
+    const entry = await this.current(runId, page, wishes[0]?.along.create)
+    const { run } = entry
+    const expectedSeq = run.seq
+    const openBefore = new Set(run.openApprovals)
+    const granted: { wish: Wish; decision: Decision }[] = []
+    const facts: Fact[] = []
+    for (const wish of wishes) {
+      const decision = this.tryDecide(run, wish)
+      if (!decision) continue
+      granted.push({ wish, decision })
+      for (const fact of decision.facts) {
+        evolve(run, fact)
+        facts.push(fact)
+      }
+    }
+    if (granted.length === 0) return
+    const rows = await this.chained(runId, entry, expectedSeq, facts)
+    const heads = this.headsOf(runId, rows, facts)
+    const now = ports.clock.now()
+    const approvals = touchedApprovals(run, openBefore, facts).map(approvalProjectionOf)
+    const commit: Commit = {
+      runId,
+      expectedSeq,
+      create: wishes[0]?.along.create,
+      rows,
+      heads,
+      values: granted.flatMap(({ wish, decision }) => [
+        ...(wish.along.values ?? []),
+        ...decision.values.map(({ json }) => jsonValue(json)),
+      ]),
+      checkpoints: granted.flatMap(({ wish }) => wish.along.checkpoints ?? []),
+      projection: projectionOf(run, now),
+      approvals,
+      lease: granted[0]?.wish.along.lease,
+      answer: granted[0]?.wish.along.answer?.(granted[0].decision),
+    }
+    await ports.ledger.commit(commit)
+    entry.lastHash = rows.at(-1)?.hash ?? entry.lastHash
+    for (const { wish, decision } of granted) wish.resolve(decision)
+  }
+
+  private tryDecide(run: Run, wish: Wish): Decision | undefined {
+    const { clock, mint, chance } = this.ports
+    try {
+      return decide(run, wish.command, { now: clock.now(), mint, chance: chance() })
+    } catch (error) {
+      wish.reject(error)
+      return undefined
+    }
+  }
+
+  private async chained(runId: RunId, entry: Entry, seq: number, facts: Fact[]): Promise<LedgerRow[]> {
+    const { signer } = this.ports
+    const frame = {
+      iss: signer.iss,
+      aud: signer.aud,
+      wid: entry.header.wid,
+      vocabulary: entry.run.graph.graph.vocabulary,
+    }
+    const tokens = await Promise.all(facts.map((fact) => signer.sign(claimsOf(fact, frame))))
+    let prevHash = entry.lastHash
+    return tokens.map((token, index) => {
+      const hash = chainHashSync(prevHash, token)
+      const row = { runId, seq: seq + index + 1, jti: (facts[index] as Fact).jti, token, prevHash, hash }
+      prevHash = hash
+      return row
+    })
+  }
+
+  private headsOf(runId: RunId, rows: LedgerRow[], facts: Fact[]): SignedHead[] {
+    const iat = Math.floor(this.ports.clock.now() / 1000)
+    return rows
+      .filter((row, index) => row.seq % HEAD_EVERY_TOKENS === 0 || facts[index]?.type === 'workflow_complete')
+      .map(({ seq, hash }) => ({
+        seq,
+        jws: this.ports.signer.signHead({ wid: widOf(runId), seq, hash, iat }),
+      }))
+  }
+
+  /** The run, folded up to the ledger's last row. */
+  private async current(runId: RunId, page: Page, create?: RunHeader): Promise<Entry> {
+    const entry = page.entry ?? (await this.opened(runId, create))
+    try {
+      for (;;) {
+        const rows = await this.ports.ledger.rows(runId, entry.run.seq, rowsPerRead)
+        for (const row of rows) {
+          evolve(entry.run, factOf(unverifiedPayload(row.token) as unknown as Claims))
+          entry.lastHash = row.hash
+        }
+        if (rows.length < rowsPerRead) break
+      }
+    } catch (error) {
+      page.entry = undefined
+      throw error
+    }
+    page.entry = entry
+    return entry
+  }
+
+  private async opened(runId: RunId, create?: RunHeader): Promise<Entry> {
+    const header = (await this.ports.ledger.header(runId)) ?? create
+    if (!header) throw new Problem('not_found', `No run is known as "${runId.slice(0, 60)}"`)
+    const graph = await this.ports.graphOf(header.version)
+    return { run: newRun(graph), lastHash: firstPrevHashSync(header.wid), header }
+  }
+}
+
+/** Approvals whose row may have changed: those open before or now, and those the facts speak of. */
+function touchedApprovals(run: Run, openBefore: Set<string>, facts: Fact[]): Approval[] {
+  const ids = new Set<string>()
+  for (const fact of facts) if ('approval' in fact) ids.add(fact.approval)
+  for (const id of openBefore) if (!run.openApprovals.has(id as Approval['id'])) ids.add(id)
+  return [...ids]
+    .map((id) => run.approvals.get(id as Approval['id']))
+    .filter((approval) => approval !== undefined)
+}
+
+/** A JSON value by its hash; undefined when the store does not have it. */
+export async function readJson(ledger: LedgerStore, hash: string): Promise<Json | undefined> {
+  const value = await ledger.value(hash)
+  if (!value) return undefined
+  return JSON.parse(Buffer.from(value.bytes).toString('utf8')) as Json
+}
