@@ -56,6 +56,7 @@ export interface RunRow {
   openApprovals: number
 }
 
+/** `GET /api/v1/me`: the signed-in person. */
 export interface Person {
   id: string
   name: string
@@ -264,4 +265,9 @@ export interface StreamEvent {
   hash?: string
   /** The token's `exec_act`. */
   act: string
+}
+
+/** The `event: beat` of a stream, every 5 s and once when it opens: the position it is at. Beats have no SSE id. */
+export interface StreamBeat {
+  position: number
 }

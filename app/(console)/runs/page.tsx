@@ -1,0 +1,5 @@
+import { PageHead } from '@/components/shell/page-head'
+
+export default function RunsPage() {
+  return <PageHead title="Runs" />
+}

@@ -1,0 +1,58 @@
+'use client'
+import Link from 'next/link'
+import { usePathname } from 'next/navigation'
+import { cx } from '@/components/ui/cx'
+import { useOverview } from '@/lib/ui/queries'
+import { isInRoom, rooms } from './rooms'
+
+/** How many questions are open; the one amber figure of the shell. */
+function WaitingCount({ className }: { className?: string }) {
+  const waiting = useOverview().data?.counts.waiting ?? 0
+  if (waiting === 0) return null
+  return (
+    <span
+      className={cx(
+        'mono rounded-r1 bg-waiting-wash px-[5px] font-medium leading-[18px] text-waiting-ink shadow-[inset_0_0_0_1px_var(--waiting-line)]',
+        className,
+      )}
+    >
+      {waiting > 999 ? '999+' : waiting}
+      <span className="sr-only"> waiting</span>
+    </span>
+  )
+}
+
+/** The rooms at the side; on a phone, along the foot. */
+export function Rail() {
+  const pathname = usePathname()
+  return (
+    <nav
+      aria-label="Main"
+      className="flex gap-px border-r p-2 max-md:order-last max-md:justify-around max-md:gap-0 max-md:border-r-0 max-md:border-t max-md:px-1 max-md:py-0 max-md:pb-[env(safe-area-inset-bottom)] md:flex-col max-md:group-has-[[data-phone-page]]/shell:hidden"
+    >
+      {rooms.map((room) => {
+        const here = isInRoom(pathname, room.href)
+        return (
+          <Link
+            key={room.href}
+            href={room.href}
+            aria-current={here ? 'page' : undefined}
+            className={cx(
+              'ring-inside relative flex items-center rounded-r2 md:h-8 md:gap-2 md:px-2',
+              'max-md:h-14 max-md:min-w-16 max-md:flex-1 max-md:flex-col max-md:justify-center max-md:gap-1 max-md:rounded-none max-md:text-t1',
+              here
+                ? 'font-medium text-ink max-md:shadow-[inset_0_2px_0_var(--ink)] md:bg-selected'
+                : 'text-ink-2 hover:bg-hover [&>svg]:text-ink-3',
+            )}
+          >
+            {room.icon}
+            {room.word}
+            {room.href === '/approvals' && (
+              <WaitingCount className="max-md:absolute max-md:left-[calc(50%+6px)] max-md:top-1.5 md:ml-auto" />
+            )}
+          </Link>
+        )
+      })}
+    </nav>
+  )
+}

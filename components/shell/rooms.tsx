@@ -1,0 +1,16 @@
+import type { ReactNode } from 'react'
+import { ApprovalsIcon, OverviewIcon, RunsIcon, WorkflowsIcon } from '@/components/ui/icons'
+import { links } from '@/lib/ui/links'
+
+/** The rooms of the console, in the order of the rail. A room that is not built is not here. */
+export const rooms: { word: string; href: string; icon: ReactNode }[] = [
+  { word: 'Overview', href: links.overview, icon: <OverviewIcon strokeWidth={1.25} /> },
+  { word: 'Approvals', href: links.approvals(), icon: <ApprovalsIcon strokeWidth={1.25} /> },
+  { word: 'Runs', href: links.runs(), icon: <RunsIcon strokeWidth={1.25} /> },
+  { word: 'Workflows', href: links.workflows, icon: <WorkflowsIcon strokeWidth={1.25} /> },
+]
+
+/** True when the path is the room's or below it. */
+export function isInRoom(pathname: string, href: string): boolean {
+  return href === '/' ? pathname === '/' : pathname === href || pathname.startsWith(`${href}/`)
+}

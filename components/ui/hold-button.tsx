@@ -1,0 +1,102 @@
+'use client'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { cx } from './cx'
+import { Kbd } from './kbd'
+
+/** Long enough that a slip is no decision, short enough at three in the morning. */
+export const holdMs = 1000
+
+export interface HoldButtonProps {
+  children: ReactNode
+  onHeld: () => void
+  busy?: boolean
+  disabled?: boolean
+  /** The key that, held as long, does the same; the page calls `hold` through it. */
+  shortcut?: string
+  className?: string
+}
+
+/**
+ * A button that must be held for one second, by pointer or by Space or Enter: for what cannot be undone. A bar along its
+ * foot fills meanwhile; letting go, leaving or losing focus takes it back. With reduced motion the bar fills in quarters.
+ */
+export function HoldButton({
+  children,
+  onHeld,
+  busy = false,
+  disabled,
+  shortcut,
+  className,
+}: HoldButtonProps) {
+  const [heldMs, setHeldMs] = useState(0)
+  const timer = useRef<number>(undefined)
+  const begin = useRef(0)
+  const act = useRef(onHeld)
+  act.current = onHeld
+  const off = disabled || busy
+
+  function release() {
+    cancelAnimationFrame(timer.current ?? 0)
+    timer.current = undefined
+    setHeldMs(0)
+  }
+  function press() {
+    if (off || timer.current !== undefined) return
+    begin.current = performance.now()
+    const step = () => {
+      const held = performance.now() - begin.current
+      if (held >= holdMs) {
+        release()
+        act.current()
+        return
+      }
+      setHeldMs(held)
+      timer.current = requestAnimationFrame(step)
+    }
+    timer.current = requestAnimationFrame(step)
+  }
+  useEffect(() => () => cancelAnimationFrame(timer.current ?? 0), [])
+
+  return (
+    <button
+      type="button"
+      disabled={off}
+      aria-busy={busy || undefined}
+      aria-description="Hold for one second"
+      onPointerDown={(event) => event.button === 0 && press()}
+      onPointerUp={release}
+      onPointerLeave={release}
+      onPointerCancel={release}
+      onBlur={release}
+      onKeyDown={(event) => {
+        if (event.key !== ' ' && event.key !== 'Enter') return
+        event.preventDefault()
+        if (!event.repeat) press()
+      }}
+      onKeyUp={(event) => (event.key === ' ' || event.key === 'Enter') && release()}
+      onContextMenu={(event) => event.preventDefault()}
+      className={cx(
+        'relative inline-flex h-8 shrink-0 touch-none select-none items-center justify-center gap-2 overflow-hidden whitespace-nowrap rounded-r2 border border-failed-mark bg-failed-wash px-3 font-medium text-failed-ink disabled:border-line disabled:bg-well disabled:text-ink-3 max-md:h-12',
+        className,
+      )}
+    >
+      <span
+        aria-hidden="true"
+        className="absolute bottom-0 left-0 h-1 bg-failed-mark max-md:h-1 motion-reduce:hidden"
+        style={{ width: `${(heldMs / holdMs) * 100}%` }}
+      />
+      <span
+        aria-hidden="true"
+        className="absolute bottom-0 left-0 hidden h-1 bg-failed-mark motion-reduce:block"
+        style={{ width: `${Math.ceil((heldMs / holdMs) * 4) * 25}%` }}
+      />
+      {children}
+      <span className="text-t1 font-regular">hold 1 s</span>
+      {shortcut && (
+        <span className="max-md:hidden" aria-hidden="true">
+          <Kbd quiet>{shortcut}</Kbd>
+        </span>
+      )}
+    </button>
+  )
+}

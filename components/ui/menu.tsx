@@ -1,0 +1,105 @@
+'use client'
+import { DropdownMenu as Radix } from 'radix-ui'
+import type { ReactNode } from 'react'
+import { cx } from './cx'
+
+const item =
+  'flex h-8 cursor-default select-none items-center gap-2 rounded-r1 px-2 outline-none data-[highlighted]:bg-selected data-[disabled]:text-ink-3 max-md:h-12'
+
+/** A menu that opens from one button. Its items are the `Menu…` parts below. */
+export function Menu({
+  trigger,
+  children,
+  align = 'end',
+}: {
+  /** One focusable element. */
+  trigger: ReactNode
+  children: ReactNode
+  align?: 'start' | 'end'
+}) {
+  return (
+    <Radix.Root>
+      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
+      <Radix.Portal>
+        <Radix.Content
+          align={align}
+          sideOffset={6}
+          collisionPadding={8}
+          className="motion-fade z-50 min-w-48 max-w-80 rounded-r2 border border-line-strong bg-surface p-1"
+        >
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  )
+}
+
+export function MenuItem({
+  children,
+  onSelect,
+  disabled = false,
+  danger = false,
+}: {
+  children: ReactNode
+  onSelect: () => void
+  disabled?: boolean
+  danger?: boolean
+}) {
+  return (
+    <Radix.Item className={cx(item, danger && 'text-failed-ink')} disabled={disabled} onSelect={onSelect}>
+      {children}
+    </Radix.Item>
+  )
+}
+
+/** An item that is a link: `children` is the one link element. */
+export function MenuLink({ children }: { children: ReactNode }) {
+  return (
+    <Radix.Item asChild className={item}>
+      {children}
+    </Radix.Item>
+  )
+}
+
+/** One choice out of a few; the chosen one wears a tick. */
+export function MenuChoice<T extends string>({
+  label,
+  value,
+  choices,
+  onChange,
+}: {
+  label: string
+  value: T
+  choices: { value: T; word: string }[]
+  onChange: (value: T) => void
+}) {
+  return (
+    <>
+      <Radix.Label className="px-2 pb-1 pt-1.5 text-t1 text-ink-3">{label}</Radix.Label>
+      <Radix.RadioGroup value={value} onValueChange={(next) => onChange(next as T)}>
+        {choices.map((choice) => (
+          <Radix.RadioItem key={choice.value} value={choice.value} className={item}>
+            <span className="flex-1">{choice.word}</span>
+            <Radix.ItemIndicator>
+              <svg
+                viewBox="0 0 16 16"
+                className="size-4 fill-none stroke-ink stroke-[1.75]"
+                aria-hidden="true"
+              >
+                <path d="M3 8.5l3.25 3.25L13 4.75" />
+              </svg>
+            </Radix.ItemIndicator>
+          </Radix.RadioItem>
+        ))}
+      </Radix.RadioGroup>
+    </>
+  )
+}
+
+export function MenuLabel({ children }: { children: ReactNode }) {
+  return <Radix.Label className="px-2 py-1.5">{children}</Radix.Label>
+}
+
+export function MenuLine() {
+  return <Radix.Separator className="mx-0 my-1 h-px bg-line" />
+}

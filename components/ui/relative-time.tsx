@@ -1,0 +1,45 @@
+'use client'
+import { absoluteTime, ago, countdown, duration } from '@/lib/ui/format-time'
+import { useNow } from '@/lib/ui/now'
+import { cx } from './cx'
+
+/** "6 min ago", with the moment itself on hover. `at` in ms since the epoch. */
+export function RelativeTime({ at, className }: { at: number; className?: string }) {
+  const now = useNow()
+  return (
+    <time
+      dateTime={new Date(at).toISOString()}
+      title={absoluteTime(at)}
+      className={cx('num whitespace-nowrap', className)}
+      suppressHydrationWarning
+    >
+      {ago(at, now)}
+    </time>
+  )
+}
+
+/** Time left until `at`, counting down by the second: "30:29". Amber and bolder in the last minute. */
+export function Countdown({ at, className }: { at: number; className?: string }) {
+  const now = useNow()
+  const soon = at - now < 60_000
+  return (
+    <time
+      dateTime={new Date(at).toISOString()}
+      title={absoluteTime(at)}
+      className={cx('num whitespace-nowrap', soon && 'font-medium text-waiting-ink', className)}
+      suppressHydrationWarning
+    >
+      {countdown(at - now)}
+    </time>
+  )
+}
+
+/** How long something took, or takes so far when it has not ended. Both in ms since the epoch. */
+export function Took({ from, to, className }: { from: number; to?: number | undefined; className?: string }) {
+  const now = useNow()
+  return (
+    <span className={cx('num whitespace-nowrap', className)} suppressHydrationWarning>
+      {duration(Math.max(0, (to ?? now) - from))}
+    </span>
+  )
+}

@@ -1,0 +1,45 @@
+'use client'
+import { Toaster as Sonner, toast } from 'sonner'
+import { StateShape } from './state'
+
+/** Where toasts appear: at the foot, away from the buttons of a decision. Mounted once, by the shell. */
+export function Toaster() {
+  return (
+    <Sonner
+      position="bottom-right"
+      visibleToasts={3}
+      offset={{ bottom: 16, right: 16 }}
+      mobileOffset={{ bottom: 72 }}
+      icons={{ success: <StateShape state="done" />, error: <StateShape state="failed" /> }}
+      toastOptions={{
+        unstyled: true,
+        classNames: {
+          toast:
+            'flex w-full md:w-[360px] items-start gap-2 rounded-r2 border border-line-strong bg-surface px-3 py-2.5 text-t2 text-ink font-sans',
+          icon: 'mt-0.5 shrink-0',
+          content: 'min-w-0 flex-1',
+          title: 'font-medium',
+          description: 'text-ink-2',
+          actionButton:
+            'ml-auto h-7 shrink-0 self-center rounded-r2 border border-line-strong px-2.5 font-medium whitespace-nowrap',
+        },
+      }}
+    />
+  )
+}
+
+/** Says what was done, in the past tense. `detail` is one more sentence; `action` one button. */
+export function tell(
+  sentence: string,
+  more: { detail?: string; action?: { word: string; act: () => void } } = {},
+): void {
+  toast.success(sentence, {
+    ...(more.detail ? { description: more.detail } : {}),
+    ...(more.action ? { action: { label: more.action.word, onClick: more.action.act } } : {}),
+  })
+}
+
+/** Says what was not done. Stays longer, since it asks for something. */
+export function warn(sentence: string, detail?: string): void {
+  toast.error(sentence, { duration: 10_000, ...(detail ? { description: detail } : {}) })
+}

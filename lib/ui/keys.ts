@@ -1,0 +1,26 @@
+/*
+ * The names under which answers are kept. Live events name them too (live-invalidation.ts), so they are made nowhere else.
+ * A prefix stands for all that begin with it: `['runs']` is every list of runs, whatever its filter.
+ */
+export interface RunFilter {
+  status?: string
+  workflow?: string
+  text?: string
+}
+
+export type ApprovalShow = 'open' | 'decided'
+
+export const keys = {
+  me: ['me'] as const,
+  overview: ['overview'] as const,
+  approvals: ['approvals'] as const,
+  approvalList: (show: ApprovalShow) => ['approvals', 'list', show] as const,
+  approvalCard: (id: string) => ['approvals', 'card', id] as const,
+  runs: ['runs'] as const,
+  runList: (filter: RunFilter) => ['runs', 'list', filter] as const,
+  /** Everything about one run; pages of its ledger and values add to it. */
+  run: (id: string) => ['run', id] as const,
+  runDetail: (id: string) => ['run', id, 'detail'] as const,
+  workflows: ['workflows'] as const,
+  workflow: (version: string) => ['workflows', version] as const,
+}

@@ -1,0 +1,19 @@
+/** Where things are: the addresses of pages that other pages lead to. The URL is the view. */
+export type InspectorTab = 'input' | 'output' | 'tokens' | 'checkpoint'
+
+function withQuery(path: string, query: Record<string, string | undefined>): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value) search.set(name, value)
+  return search.size > 0 ? `${path}?${search}` : path
+}
+
+export const links = {
+  overview: '/',
+  approvals: (view: { item?: string | undefined; show?: 'open' | 'decided' | undefined } = {}) =>
+    withQuery('/approvals', view),
+  runs: (filter: { status?: string; workflow?: string; text?: string } = {}) => withQuery('/runs', filter),
+  run: (id: string, view: { node?: string; tab?: InspectorTab } = {}) =>
+    withQuery(`/runs/${encodeURIComponent(id)}`, view),
+  workflows: '/workflows',
+  signIn: (then?: string) => withQuery('/sign-in', { callbackUrl: then }),
+}

@@ -1,0 +1,109 @@
+'use client'
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import type { JsonObject } from '@/lib/base/json'
+import type { Verdict } from '@/lib/hitl/terms'
+import type { ApprovalCard, ApprovalRow, Overview, Page, Person, RunRow, WorkflowRow } from '@/lib/view/wire'
+import { api } from './api'
+import { type ApprovalShow, keys, type RunFilter } from './keys'
+
+/** The signed-in person and their roles. */
+export function useMe(enabled = true) {
+  return useQuery({
+    queryKey: keys.me,
+    queryFn: ({ signal }) => api<Person>('/me', { signal }),
+    enabled,
+  })
+}
+
+export function useOverview() {
+  return useQuery({
+    queryKey: keys.overview,
+    queryFn: ({ signal }) => api<Overview>('/overview', { signal }),
+  })
+}
+
+/** Rows of an inbox page; 200 is more than anyone decides in a sitting, and further pages follow by cursor. */
+const approvalsPerPage = 200
+
+export function useApprovals(show: ApprovalShow) {
+  return useInfiniteQuery({
+    queryKey: keys.approvalList(show),
+    queryFn: ({ signal, pageParam }) =>
+      api<Page<ApprovalRow>>('/approvals', {
+        signal,
+        query: { show, cursor: pageParam, limit: approvalsPerPage },
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.next,
+  })
+}
+
+export function useApproval(id: string | undefined) {
+  return useQuery({
+    queryKey: keys.approvalCard(id ?? ''),
+    queryFn: ({ signal }) => api<ApprovalCard>(`/approvals/${id}`, { signal }),
+    enabled: id !== undefined,
+  })
+}
+
+export interface Decision {
+  id: string
+  verdict: Verdict
+  /** Digest of the action the person saw. */
+  action: string
+  comment: string
+  edited?: JsonObject
+  idempotencyKey: string
+}
+
+/** Decides. The first decision wins; a later one is refused with `approval_decided`, which names who decided. */
+export function useDecide() {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: ({ id, idempotencyKey, ...body }: Decision) =>
+      api<ApprovalCard>(`/approvals/${id}/decision`, { method: 'POST', body, idempotencyKey }),
+    onSettled: (_card, _error, { id }) => {
+      void client.invalidateQueries({ queryKey: keys.approvalCard(id) })
+      void client.invalidateQueries({ queryKey: keys.approvalList('open') })
+      void client.invalidateQueries({ queryKey: keys.approvalList('decided') })
+      void client.invalidateQueries({ queryKey: keys.overview })
+    },
+  })
+}
+
+export function useComment(id: string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (comment: string) =>
+      api<ApprovalCard>(`/approvals/${id}/comments`, { method: 'POST', body: { comment } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: keys.approvalCard(id) }),
+  })
+}
+
+/** Rows of the run table fetched at a time. */
+const runsPerPage = 100
+
+export function useRuns(filter: RunFilter) {
+  return useInfiniteQuery({
+    queryKey: keys.runList(filter),
+    queryFn: ({ signal, pageParam }) =>
+      api<Page<RunRow>>('/runs', { signal, query: { ...filter, cursor: pageParam, limit: runsPerPage } }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.next,
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function useWorkflows(enabled = true) {
+  return useQuery({
+    queryKey: keys.workflows,
+    queryFn: ({ signal }) => api<Page<WorkflowRow>>('/workflows', { signal }),
+    enabled,
+  })
+}
