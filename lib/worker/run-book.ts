@@ -14,7 +14,7 @@ import { type Mint, type RunId, widOf } from '@/lib/base/ids'
 import type { Json } from '@/lib/base/json'
 import { isProblem, Problem } from '@/lib/base/problem'
 import { chainHashSync, firstPrevHashSync } from '@/lib/ect/chain-node'
-import type { Claims } from '@/lib/ect/claims'
+import { type Claims, parseClaims } from '@/lib/ect/claims'
 import { HEAD_EVERY_TOKENS, type HeadClaims } from '@/lib/ect/head'
 import { unverifiedPayload } from '@/lib/ect/jws'
 import type { Command, Decision } from '@/lib/engine/commands'
@@ -108,14 +108,14 @@ export class RunBook {
     const page = this.page(runId)
     return new Promise((resolve, reject) => {
       page.queue.push({ command, along, resolve, reject })
-      if (page.queue.length === 1) this.then(page, () => this.drain(runId, page))
+      if (page.queue.length === 1) this.inTurn(page, () => this.drain(runId, page))
     })
   }
 
   /** Reads the run as the ledger is now. The run must not be kept past the callback, nor changed. */
   read<T>(runId: RunId, reader: (run: Run, header: RunHeader) => T | Promise<T>): Promise<T> {
     const page = this.page(runId)
-    return this.then(page, async () => {
+    return this.inTurn(page, async () => {
       const entry = await this.current(runId, page)
       return reader(entry.run, entry.header)
     })
@@ -144,7 +144,7 @@ export class RunBook {
     }
   }
 
-  private then<T>(page: Page, work: () => Promise<T>): Promise<T> {
+  private inTurn<T>(page: Page, work: () => Promise<T>): Promise<T> {
     const next = page.tail.then(work, work)
     page.tail = next.catch(() => undefined)
     return next
@@ -162,9 +162,12 @@ export class RunBook {
   }
 
   private async grant(runId: RunId, page: Page, wishes: Wish[]): Promise<void> {
+    let fresh = false
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.grantOnce(runId, page, wishes)
+        if (await this.grantOnce(runId, page, wishes, fresh)) return
+        // Refused on a fold that may be behind another process: judged again on the ledger as it is.
+        fresh = true
       } catch (error) {
         page.entry = undefined
         if (isProblem(error, 'sequence_taken') && attempt < fenceAttempts) continue
@@ -174,17 +177,25 @@ export class RunBook {
     }
   }
 
-  /** Decides, signs and commits; wishes refused on their own merits are answered and leave the others alone. */
-  private async grantOnce(runId: RunId, page: Page, wishes: Wish[]): Promise<void> {
+  /**
+   * Decides, signs and commits; wishes refused on their own merits are answered and leave the others alone. False when
+   * one was refused on a fold that was not read anew: nothing was done.
+   */
+  private async grantOnce(runId: RunId, page: Page, wishes: Wish[], fresh: boolean): Promise<boolean> {
     const { ports } = this
-    const entry = await this.current(runId, page, wishes[0]?.along.create)
+    const held = fresh ? undefined : page.entry
+    const entry = held ?? (await this.current(runId, page, wishes[0]?.along.create))
     const { run } = entry
     const expectedSeq = run.seq
     const openBefore = new Set(run.openApprovals)
     const granted: { wish: Wish; decision: Decision }[] = []
     const facts: Fact[] = []
     for (const wish of wishes) {
-      const decision = this.tryDecide(run, wish)
+      const decision = this.tryDecide(run, wish, held === undefined)
+      if (decision === 'stale') {
+        if (facts.length > 0) page.entry = undefined
+        return false
+      }
       if (!decision) continue
       granted.push({ wish, decision })
       for (const fact of decision.facts) {
@@ -192,7 +203,7 @@ export class RunBook {
         facts.push(fact)
       }
     }
-    if (granted.length === 0) return
+    if (granted.length === 0) return true
     const rows = await this.chained(runId, entry, expectedSeq, facts)
     const heads = this.headsOf(runId, rows, facts)
     const now = ports.clock.now()
@@ -216,13 +227,15 @@ export class RunBook {
     await ports.ledger.commit(commit)
     entry.lastHash = rows.at(-1)?.hash ?? entry.lastHash
     for (const { wish, decision } of granted) wish.resolve(decision)
+    return true
   }
 
-  private tryDecide(run: Run, wish: Wish): Decision | undefined {
+  private tryDecide(run: Run, wish: Wish, fresh: boolean): Decision | 'stale' | undefined {
     const { clock, mint, chance } = this.ports
     try {
       return decide(run, wish.command, { now: clock.now(), mint, chance: chance() })
     } catch (error) {
+      if (!fresh) return 'stale'
       wish.reject(error)
       return undefined
     }
@@ -263,7 +276,7 @@ export class RunBook {
       for (;;) {
         const rows = await this.ports.ledger.rows(runId, entry.run.seq, rowsPerRead)
         for (const row of rows) {
-          evolve(entry.run, factOf(unverifiedPayload(row.token) as unknown as Claims))
+          evolve(entry.run, factOf(parseClaims(unverifiedPayload(row.token))))
           entry.lastHash = row.hash
         }
         if (rows.length < rowsPerRead) break
