@@ -148,7 +148,8 @@ export interface Runner {
   ): Promise<{ action: Action; preview?: Preview }>
   /** The state to seal before a consequential action. `checkpointId` is the jti the checkpoint token will have. */
   snapshot?(action: Action, effects: Effects, checkpointId: string): Promise<Snapshot>
-  perform(action: Action, effects: Effects): Promise<Performed>
+  /** Does it. `snapshot` is what was sealed before, for consequential actions. */
+  perform(action: Action, effects: Effects, snapshot?: Snapshot): Promise<Performed>
   /** After a crash: did the effect happen? By looking only. */
   probe?(
     action: Action,
