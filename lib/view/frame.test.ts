@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest'
+import { evolve, newRun } from '@/lib/engine/evolve'
+import type { Fact, FactBody } from '@/lib/engine/facts'
+import type { Run } from '@/lib/engine/run'
+import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
+import { indexGraph } from '@/lib/workflow/graph-index'
+import { agentName, frameOf, restingFrame, shownOf } from './frame'
+import { ledgerRow, visitView } from './visit-view'
+
+const hash = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg'
+
+function node(id: string, more: Partial<GraphNode> = {}): GraphNode {
+  return { id, label: id, kind: 'task', config: {}, priority: 'normal', extra: {}, ...more }
+}
+
+function graphOf(nodes: GraphNode[], edges: string): WorkflowGraph {
+  return {
+    name: 'wf',
+    description: '',
+    format: 'atd',
+    order: 'topological',
+    vocabulary: 'atd',
+    nodes,
+    edges: edges
+      .split(' ')
+      .filter(Boolean)
+      .map((pair) => {
+        const [from, to] = pair.split('>') as [string, string]
+        return { from, to, extra: {} }
+      }),
+    starts: [],
+    artifacts: [],
+    budget: {},
+    policy: { roots: [], privateTargets: [] },
+    rules: [],
+    extra: {},
+  }
+}
+
+/** Folds facts written as bodies; ids and times count up, one second each. */
+function story(graph: WorkflowGraph, ...bodies: FactBody[]): { run: Run; facts: Fact[] } {
+  const run = newRun(indexGraph(graph))
+  const facts = bodies.map((body, at): Fact => ({ jti: `t${at + 1}`, at: (at + 1) * 1000, par: [], ...body }))
+  for (const fact of facts) evolve(run, fact)
+  return { run, facts }
+}
+
+const begun: FactBody = {
+  type: 'workflow_start',
+  wfId: 'wf',
+  description: '',
+  nodeCount: 3,
+  version: hash,
+  by: 'person:ada',
+  dryRun: false,
+  input: hash,
+}
+const of = (id: string) => ({ node: id, visit: 1, attempt: 1 })
+const started = (id: string): FactBody => ({
+  type: 'task_start',
+  ...of(id),
+  action: hash,
+  reads: [],
+  consequence: 'reversible',
+})
+const done = (id: string): FactBody => ({ type: 'task_complete', ...of(id), output: hash })
+const failed = (id: string): FactBody => ({
+  type: 'error',
+  ...of(id),
+  severity: 'error',
+  errorType: 'action_failed',
+  code: 'effect_failed',
+  description: 'The router refused it',
+  upstream: [],
+})
+const asked = (id: string): FactBody => ({
+  type: 'approval_asked',
+  node: id,
+  visit: 1,
+  approval: 'appr_1',
+  kind: 'approval',
+  role: 'operator:oncall',
+  reason: 'r',
+  sentence: `Do ${id}`,
+  action: hash,
+  reads: [],
+  consequence: 'reversible',
+  target: 'x',
+  onSilence: 'hold',
+})
+
+const chain = graphOf([node('a'), node('b'), node('c')], 'a>b b>c')
+
+describe('the frame of a run', () => {
+  it('counts what is there in one sentence', () => {
+    const { run } = story(chain, begun, started('a'), done('a'), started('b'))
+    const frame = frameOf(run)
+    expect(frame.sentence).toBe('3 steps: 1 done, 1 running, 1 pending')
+    expect(frame.nodes.get('a')).toMatchObject({ shown: 'done', time: { took: 1000 } })
+    expect(frame.nodes.get('b')).toMatchObject({ shown: 'running', time: { since: 4000 } })
+    expect(frame.headline).toEqual({ shown: 'running', words: 'running', since: 1000 })
+  })
+
+  it('says for whom the run waits, and since when', () => {
+    const { run } = story(chain, begun, asked('a'))
+    const frame = frameOf(run)
+    expect(frame.nodes.get('a')?.shown).toBe('waiting')
+    expect(frame.headline).toEqual({ shown: 'waiting', words: 'waiting for operator:oncall', since: 2000 })
+  })
+
+  it('shows what stands behind a failed step as skipped', () => {
+    const { run } = story(chain, begun, started('a'), failed('a'))
+    const shown = [...frameOf(run).nodes.values()].map((each) => each.shown)
+    expect(shown).toEqual(['failed', 'skipped', 'skipped'])
+  })
+
+  it('shows everything that never began as skipped once the run is over', () => {
+    const { run } = story(graphOf([node('a'), node('b')], ''), begun, started('a'), done('a'), {
+      type: 'workflow_complete',
+      wfId: 'wf',
+      terminalStatus: 'partial',
+      elapsedS: 7,
+      reason: 'cancelled by ada',
+    })
+    const frame = frameOf(run)
+    expect(frame.nodes.get('b')?.shown).toBe('skipped')
+    expect(frame.headline).toEqual({ shown: 'failed', words: 'partly done: cancelled by ada', took: 7000 })
+  })
+
+  it('keeps amber for people: work that is offered or retried is not "waiting"', () => {
+    expect(shownOf({ status: 'waiting', for: 'agent', since: 5 })).toEqual({
+      shown: 'pending',
+      word: 'offered',
+      time: { since: 5 },
+    })
+    const error = {
+      jti: 't',
+      severity: 'warning',
+      errorType: 'timeout',
+      code: 'c',
+      description: 'd',
+    } as const
+    expect(shownOf({ status: 'waiting', for: 'retry', until: 9, error })).toEqual({
+      shown: 'running',
+      word: 'retrying',
+      time: { until: 9 },
+    })
+  })
+
+  it('shows a state it has never heard of under its raw name', () => {
+    expect(shownOf({ status: 'dreaming' } as never)).toMatchObject({ shown: 'unknown', word: 'dreaming' })
+  })
+
+  it('gives unchanged nodes as the same objects', () => {
+    const { run } = story(chain, begun, started('a'))
+    const before = frameOf(run)
+    evolve(run, { jti: 'x', at: 9000, par: [], ...done('a') })
+    const after = frameOf(run, before)
+    expect(after.nodes.get('c')).toBe(before.nodes.get('c'))
+    expect(after.nodes.get('a')).not.toBe(before.nodes.get('a'))
+  })
+
+  it('marks what cannot be undone before it runs', () => {
+    const frames = restingFrame(
+      graphOf(
+        [
+          node('send', {
+            kind: 'http_request',
+            config: { method: 'POST', url: 'https://example.com/notice' },
+          }),
+          node('write', { kind: 'task', reversible: false }),
+          node('look', { kind: 'task' }),
+        ],
+        '',
+      ),
+    )
+    expect([...frames.values()].map((frame) => frame.irreversible)).toEqual([true, true, false])
+  })
+
+  it('names an agent by the last part of its id', () => {
+    expect(agentName('spiffe://lab.example/agent/edge-router-07')).toBe('edge-router-07')
+  })
+})
+
+describe('the inspector’s view of a visit', () => {
+  it('gathers the tokens, the question and the output of that visit alone', () => {
+    const { run, facts } = story(chain, begun, started('a'), done('a'), asked('b'))
+    const rows = facts.map((fact, at) =>
+      ledgerRow({ seq: at + 1, hash }, { exec_act: fact.type, jti: fact.jti, par: [], iat: 0 }, fact),
+    )
+    const a = visitView(run, rows, 'a')
+    expect(a?.tokens.map((row) => row.act)).toEqual(['task_start', 'task_complete'])
+    expect(a?.output).toBe(hash)
+    const b = visitView(run, rows, 'b')
+    expect(b?.open?.role).toBe('operator:oncall')
+    expect(visitView(run, rows, 'b', 2)).toBeUndefined()
+    expect(visitView(run, rows, 'nowhere')).toBeUndefined()
+  })
+})

@@ -1,0 +1,299 @@
+/*
+ * What screens draw of a run: the fold, said in the words of the screen. Everything here is derived and pure; the same
+ * run gives the same frame, live or at any past token.
+ *
+ * The fold knows more states than the screen shows, and the screen one that the fold does not:
+ *
+ *   waiting for a person            waiting      amber means this and nothing else
+ *   waiting for an agent, approved  pending      under its own word: "offered", "approved"
+ *   waiting for a retry             running      "retrying", with the time left
+ *   pending, cannot be reached      skipped      a step before it failed, or the run is over
+ */
+import type { Run, RunStatus, Visit, VisitState } from '@/lib/engine/run'
+import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
+import { nodeKind } from '@/lib/nodes/registry'
+import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
+import type { ShownState } from './wire'
+
+/** The time beside a node's word: how long it took, since when it has been so, or until when. Milliseconds. */
+export type NodeTime = { took: number } | { since: number } | { until: number }
+
+/** One node as the graph draws it. */
+export interface NodeFrame {
+  id: string
+  label: string
+  kind: string
+  /** SPIFFE id of the agent that does it, when it is not this installation. */
+  agent?: string
+  shown: ShownState
+  /** The word under the label; it may say more than the shape ("offered", "approved"). */
+  word: string
+  time?: NodeTime
+  visit: number
+  consequence: Consequence
+  /** Drawn with a struck return arrow. */
+  irreversible: boolean
+}
+
+export interface RunFrame {
+  nodes: ReadonlyMap<string, NodeFrame>
+  /** How many nodes show each state. */
+  counts: ReadonlyMap<ShownState, number>
+  /** "14 steps: 4 done, 1 waiting, 5 pending". */
+  sentence: string
+  headline: Headline
+}
+
+/** The run's own state, in words: "waiting for operator:oncall". */
+export interface Headline {
+  shown: ShownState
+  words: string
+  /** Since when it has been so; it counts up on screen. */
+  since?: number
+  /** How long the run took, once it is over. */
+  took?: number
+}
+
+/**
+ * The frame of a run. `previous` is the frame before: what did not change is the same object again, so that a screen
+ * of a thousand nodes draws anew only those that moved.
+ */
+export function frameOf(run: Run, previous?: RunFrame): RunFrame {
+  const skipped = unreachable(run)
+  const nodes = new Map<string, NodeFrame>()
+  const counts = new Map<ShownState, number>()
+  for (const id of run.graph.order) {
+    const node = run.graph.nodes.get(id)
+    const visit = run.visits.get(id)
+    if (!node || !visit) continue
+    const frame = reused(nodeFrame(node, visit, skipped.has(id)), previous?.nodes.get(id))
+    nodes.set(id, frame)
+    counts.set(frame.shown, (counts.get(frame.shown) ?? 0) + 1)
+  }
+  return { nodes, counts, sentence: countsSentence(nodes.size, counts), headline: headlineOf(run) }
+}
+
+/** The frame of a workflow that does not run: every node pending, with what it would do. */
+export function restingFrame(graph: WorkflowGraph): ReadonlyMap<string, NodeFrame> {
+  return new Map(
+    graph.nodes.map((node) => [
+      node.id,
+      nodeFrame(
+        node,
+        { node: node.id, visit: 1, attempt: 0, state: { status: 'pending' }, reads: [] },
+        false,
+      ),
+    ]),
+  )
+}
+
+function reused(frame: NodeFrame, before: NodeFrame | undefined): NodeFrame {
+  if (!before) return frame
+  const same =
+    before.shown === frame.shown &&
+    before.word === frame.word &&
+    before.visit === frame.visit &&
+    before.agent === frame.agent &&
+    before.consequence === frame.consequence &&
+    JSON.stringify(before.time) === JSON.stringify(frame.time)
+  return same ? before : frame
+}
+
+function nodeFrame(node: GraphNode, visit: Visit, skipped: boolean): NodeFrame {
+  const { shown, word, time } = skipped
+    ? { shown: 'skipped' as const, word: 'skipped', time: undefined }
+    : shownOf(visit.state)
+  const consequence = visit.consequence ?? consequenceOf(node)
+  return {
+    id: node.id,
+    label: node.label || node.id,
+    kind: node.kind,
+    agent: agentOf(node, visit),
+    shown,
+    word,
+    time,
+    visit: visit.visit,
+    consequence,
+    irreversible: consequence === 'irreversible',
+  }
+}
+
+interface Shown {
+  shown: ShownState
+  word: string
+  time?: NodeTime
+}
+
+/** How a visit's state is shown. A state from a newer server shows as unknown, under its raw name. */
+export function shownOf(state: VisitState): Shown {
+  switch (state.status) {
+    case 'pending':
+      return { shown: 'pending', word: 'pending' }
+    case 'approved':
+      return { shown: 'pending', word: 'approved' }
+    case 'waiting':
+      return waitingShown(state)
+    case 'running':
+      return { shown: 'running', word: 'running', time: { since: state.since } }
+    case 'done':
+      return { shown: 'done', word: 'done', time: { took: state.tookMs } }
+    case 'failed':
+      return { shown: 'failed', word: 'failed', time: { took: state.tookMs } }
+    case 'rolled_back':
+      return { shown: 'rolled_back', word: 'rolled back' }
+    case 'escalated':
+      return { shown: 'escalated', word: 'escalated', time: { since: state.since } }
+    default:
+      state satisfies never
+      return { shown: 'unknown', word: String((state as { status: unknown }).status) }
+  }
+}
+
+function waitingShown(state: Extract<VisitState, { status: 'waiting' }>): Shown {
+  switch (state.for) {
+    case 'person':
+      return { shown: 'waiting', word: 'waiting', time: { since: state.since } }
+    case 'agent':
+      return { shown: 'pending', word: 'offered', time: { since: state.since } }
+    case 'breaker':
+      return { shown: 'pending', word: 'held off', time: { since: state.since } }
+    case 'retry':
+      return { shown: 'running', word: 'retrying', time: { until: state.until } }
+    default:
+      state satisfies never
+      return { shown: 'unknown', word: 'waiting' }
+  }
+}
+
+const consequences = new WeakMap<GraphNode, Consequence>()
+
+/** What performing a node would do to the world, as far as its kind, config and author can tell beforehand. */
+export function consequenceOf(node: GraphNode): Consequence {
+  const known = consequences.get(node)
+  if (known) return known
+  const kind = nodeKind(node.kind)
+  const config = kind?.config.safeParse(node.config)
+  // What cannot be told is not called safe; a task is as its author says.
+  const says = kind && config?.success ? kind.consequence(config.data) : 'reversible'
+  const consequence = narrowed(says, node)
+  consequences.set(node, consequence)
+  return consequence
+}
+
+function agentOf(node: GraphNode, visit: Visit): string | undefined {
+  if (visit.state.status === 'running' && visit.state.agent) return visit.state.agent
+  const { agent } = node.config
+  return node.kind === 'agent' && typeof agent === 'string' ? agent : undefined
+}
+
+/** Pending nodes that nothing will reach: a step before them failed, or the run is over. */
+function unreachable(run: Run): ReadonlySet<string> {
+  const found = new Set<string>()
+  const ended = run.state.status === 'ended'
+  for (const id of run.graph.order) {
+    if (run.visits.get(id)?.state.status !== 'pending') continue
+    const cutOff = (run.graph.parents.get(id) ?? []).some(
+      (parent) => found.has(parent) || run.visits.get(parent)?.state.status === 'failed',
+    )
+    if (ended || cutOff) found.add(id)
+  }
+  return found
+}
+
+/** Reading order of the counts: what is settled, what needs someone, what is left. */
+const countOrder: ShownState[] = [
+  'done',
+  'waiting',
+  'running',
+  'failed',
+  'escalated',
+  'rolled_back',
+  'pending',
+  'skipped',
+  'unknown',
+]
+
+function countsSentence(total: number, counts: ReadonlyMap<ShownState, number>): string {
+  const parts = countOrder.flatMap((shown) => {
+    const n = counts.get(shown) ?? 0
+    return n > 0 ? [`${n.toLocaleString('en')} ${shown.replace('_', ' ')}`] : []
+  })
+  return `${total.toLocaleString('en')} ${total === 1 ? 'step' : 'steps'}: ${parts.join(', ')}`
+}
+
+/** The run in one phrase, with what it waits for. */
+export function headlineOf(run: Run): Headline {
+  const { state } = run
+  switch (state.status) {
+    case 'new':
+      return { shown: 'pending', words: 'about to begin' }
+    case 'running':
+      return runningHeadline(run)
+    case 'paused':
+      return {
+        shown: 'skipped',
+        words: `paused by ${plainActor(state.by)}${state.reason ? `: ${state.reason}` : ''}`,
+        since: state.since,
+      }
+    case 'cancelling':
+      return { shown: 'running', words: `cancelling, asked by ${plainActor(state.by)}` }
+    case 'rolling_back':
+      return {
+        shown: 'rolled_back',
+        words: 'rolling back',
+        since: run.rollbacks.get(state.rollback)?.askedAt,
+      }
+    case 'rolled_back':
+      return { shown: 'waiting', words: 'rolled back, waiting for a choice: end it, or go on' }
+    case 'ended':
+      return endedHeadline(state)
+    default:
+      state satisfies never
+      return { shown: 'unknown', words: String((state as { status: unknown }).status) }
+  }
+}
+
+function runningHeadline(run: Run): Headline {
+  const open = [...run.openApprovals].flatMap((id) => run.approvals.get(id) ?? [])
+  const first = open[0]
+  if (first) {
+    const more = open.length > 1 ? ` and ${open.length - 1} more` : ''
+    return { shown: 'waiting', words: `waiting for ${first.role}${more}`, since: first.askedAt }
+  }
+  const offered = [...run.active].filter((id) => {
+    const state = run.visits.get(id)?.state
+    return state?.status === 'waiting' && state.for === 'agent'
+  })
+  if (offered.length > 0 && offered.length === run.active.size) {
+    return {
+      shown: 'running',
+      words: 'running, waiting for an agent to claim its work',
+      since: run.start?.at,
+    }
+  }
+  return { shown: 'running', words: 'running', since: run.start?.at }
+}
+
+const terminalWords: Record<string, { shown: ShownState; words: string }> = {
+  success: { shown: 'done', words: 'succeeded' },
+  partial: { shown: 'failed', words: 'partly done' },
+  failed: { shown: 'failed', words: 'failed' },
+  rolled_back: { shown: 'rolled_back', words: 'rolled back' },
+  escalated: { shown: 'escalated', words: 'escalated' },
+}
+
+function endedHeadline(state: Extract<RunStatus, { status: 'ended' }>): Headline {
+  const known = terminalWords[state.terminal] ?? { shown: 'unknown' as const, words: String(state.terminal) }
+  const reason = state.reason && state.terminal !== 'success' ? `: ${state.reason}` : ''
+  return { shown: known.shown, words: `${known.words}${reason}`, took: state.elapsedS * 1000 }
+}
+
+/** `person:ada` is "ada"; agents keep their SPIFFE id. */
+export function plainActor(actor: string): string {
+  return actor.replace(/^(person|agent):/, '')
+}
+
+/** The last part of a SPIFFE id: `spiffe://lab/agent/edge-router-07` is "edge-router-07". */
+export function agentName(spiffeId: string): string {
+  return spiffeId.split('/').at(-1) || spiffeId
+}
