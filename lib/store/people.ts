@@ -1,0 +1,395 @@
+/*
+ * People, their sessions, API tokens, attempts to sign in, and the one-time link. Control data: written through Prisma,
+ * a transaction where more than one row must agree, always behind the file's write gate, the write first so that
+ * SQLite's lock is taken before anything is read.
+ *
+ * What this room promises: an installation that has an administrator keeps one; a one-time link makes one person, once;
+ * an account's name is never given to another. Secrets arrive hashed; nothing here could be used to sign in.
+ */
+import { Problem } from '@/lib/base/problem'
+import type { Prisma, PrismaClient } from './generated/sqlite/client'
+import { asStoreProblem } from './sqlite-problem'
+import type { WriteGate } from './write-gate'
+
+/** An open database, as lib/store/open.ts has it. */
+export interface ControlDatabase {
+  prisma: PrismaClient
+  gate: WriteGate
+  /** Named in refusals. */
+  file: string
+}
+
+export interface PersonRecord {
+  id: string
+  name: string
+  /** Sorted. */
+  roles: string[]
+  createdAt: number
+  disabledAt?: number
+}
+
+export interface NewPerson {
+  id: string
+  name: string
+  passwordHash: string
+  roles: readonly string[]
+  createdAt: number
+}
+
+export interface SessionRecord {
+  hash: string
+  personId: string
+  createdAt: number
+  expiresAt: number
+  endedAt?: number
+  address: string
+  agent: string
+}
+
+export interface ApiTokenRecord {
+  id: string
+  personId: string
+  name: string
+  scopes: string[]
+  createdAt: number
+  expiresAt: number
+  lastUsedAt?: number
+  revokedAt?: number
+}
+
+export interface AttemptRecord {
+  failures: number
+  /** Milliseconds since the epoch, as all times here. */
+  blockedUntil: number
+  updatedAt: number
+}
+
+export type LinkState = 'open' | 'used' | 'expired' | 'unknown'
+
+const withRoles = { roles: { orderBy: { role: 'asc' } } } as const
+type PersonRow = Prisma.PersonGetPayload<{ include: typeof withRoles }>
+type Transaction = Prisma.TransactionClient
+
+export class PeopleStore {
+  readonly #prisma: PrismaClient
+  readonly #gate: WriteGate
+  readonly #file: string
+
+  constructor(database: ControlDatabase) {
+    this.#prisma = database.prisma
+    this.#gate = database.gate
+    this.#file = database.file
+  }
+
+  // people
+
+  async person(id: string): Promise<PersonRecord | undefined> {
+    const row = await this.#prisma.person.findUnique({ where: { id }, include: withRoles })
+    return row ? personOf(row) : undefined
+  }
+
+  /** A person and what their password is checked against. */
+  async credentials(name: string): Promise<{ person: PersonRecord; passwordHash: string } | undefined> {
+    const row = await this.#prisma.person.findUnique({ where: { name }, include: withRoles })
+    return row ? { person: personOf(row), passwordHash: row.passwordHash } : undefined
+  }
+
+  /** Everyone, by name; the disabled too. */
+  async people(): Promise<PersonRecord[]> {
+    const rows = await this.#prisma.person.findMany({
+      orderBy: { name: 'asc' },
+      include: withRoles,
+      take: 10_000,
+    })
+    return rows.map(personOf)
+  }
+
+  /** True when someone could administer. */
+  async hasAdministrator(): Promise<boolean> {
+    return (await activeAdministrators(this.#prisma)) > 0
+  }
+
+  /** Throws Problem `name_taken`. */
+  async addPerson(person: NewPerson): Promise<void> {
+    await this.#write((tx) => insertPerson(tx, person))
+  }
+
+  /** Throws Problem `not_found`, `last_administrator`. */
+  async setRoles(id: string, roles: readonly string[]): Promise<void> {
+    await this.#write(async (tx) => {
+      await tx.personRole.deleteMany({ where: { personId: id } })
+      await mustExist(tx, id)
+      await tx.personRole.createMany({ data: [...new Set(roles)].map((role) => ({ personId: id, role })) })
+      await mustKeepAdministrator(tx)
+    })
+  }
+
+  /** Disabling ends every session; enabling brings none back. Throws Problem `not_found`, `last_administrator`. */
+  async setDisabled(id: string, disabled: boolean, now: number): Promise<void> {
+    await this.#write(async (tx) => {
+      const { count } = await tx.person.updateMany({
+        where: { id },
+        data: { disabledAt: disabled ? now : null },
+      })
+      if (count === 0) throw noPerson(id)
+      if (!disabled) return
+      await endSessions(tx, id, now)
+      await mustKeepAdministrator(tx)
+    })
+  }
+
+  /** Ends every other session of the person in the same transaction. Throws Problem `not_found`. */
+  async setPassword(id: string, passwordHash: string, now: number, keepSession?: string): Promise<void> {
+    await this.#write(async (tx) => {
+      const { count } = await tx.person.updateMany({ where: { id }, data: { passwordHash } })
+      if (count === 0) throw noPerson(id)
+      await endSessions(tx, id, now, keepSession)
+    })
+  }
+
+  // sessions
+
+  async addSession(session: Omit<SessionRecord, 'endedAt'>): Promise<void> {
+    await this.#write((tx) => tx.session.create({ data: session }))
+  }
+
+  /** A session and whose it is; ended ones too. */
+  async session(hash: string): Promise<{ session: SessionRecord; person: PersonRecord } | undefined> {
+    const row = await this.#prisma.session.findUnique({
+      where: { hash },
+      include: { person: { include: withRoles } },
+    })
+    return row ? { session: sessionOf(row), person: personOf(row.person) } : undefined
+  }
+
+  /** Sessions of a person that are still good, newest first. */
+  async sessionsOf(personId: string, now: number): Promise<SessionRecord[]> {
+    const rows = await this.#prisma.session.findMany({
+      where: { personId, endedAt: null, expiresAt: { gt: now } },
+      orderBy: { createdAt: 'desc' },
+      take: 1_000,
+    })
+    return rows.map(sessionOf)
+  }
+
+  /** Ends one session; ending it again changes nothing. */
+  async endSession(hash: string, now: number): Promise<void> {
+    await this.#write((tx) =>
+      tx.session.updateMany({ where: { hash, endedAt: null }, data: { endedAt: now } }),
+    )
+  }
+
+  /** Ends every session of a person but one; returns how many. */
+  async endSessionsOf(personId: string, now: number, keepSession?: string): Promise<number> {
+    return this.#write((tx) => endSessions(tx, personId, now, keepSession))
+  }
+
+  // API tokens
+
+  async addToken(token: Omit<ApiTokenRecord, 'lastUsedAt' | 'revokedAt'> & { hash: string }): Promise<void> {
+    await this.#write((tx) => tx.apiToken.create({ data: { ...token, scopes: token.scopes.join(' ') } }))
+  }
+
+  /** A token and whom it acts for; revoked and expired ones too. */
+  async token(hash: string): Promise<{ token: ApiTokenRecord; person: PersonRecord } | undefined> {
+    const row = await this.#prisma.apiToken.findUnique({
+      where: { hash },
+      include: { person: { include: withRoles } },
+    })
+    return row ? { token: tokenOf(row), person: personOf(row.person) } : undefined
+  }
+
+  /** All tokens of a person, newest first; revoked and expired ones too. */
+  async tokensOf(personId: string): Promise<ApiTokenRecord[]> {
+    const rows = await this.#prisma.apiToken.findMany({
+      where: { personId },
+      orderBy: { createdAt: 'desc' },
+      take: 1_000,
+    })
+    return rows.map(tokenOf)
+  }
+
+  /** Notes that a token was used, unless that was noted after `unlessSince`: not every request is worth a write. */
+  async noteTokenUse(id: string, now: number, unlessSince: number): Promise<void> {
+    await this.#write((tx) =>
+      tx.apiToken.updateMany({
+        where: { id, OR: [{ lastUsedAt: null }, { lastUsedAt: { lt: unlessSince } }] },
+        data: { lastUsedAt: now },
+      }),
+    )
+  }
+
+  /** Throws Problem `not_found` when it is not this person's. Revoking again changes nothing. */
+  async revokeToken(id: string, personId: string, now: number): Promise<void> {
+    await this.#write(async (tx) => {
+      const { count } = await tx.apiToken.updateMany({
+        where: { id, personId, revokedAt: null },
+        data: { revokedAt: now },
+      })
+      if (count > 0 || (await tx.apiToken.findFirst({ where: { id, personId } }))) return
+      throw new Problem('not_found', 'There is no such API token; list them to see what there is.')
+    })
+  }
+
+  // the one-time link
+
+  /** Puts a new link in the place of those that were not used. */
+  async putLink(hash: string, expiresAt: number): Promise<void> {
+    await this.#write(async (tx) => {
+      await tx.firstRunLink.deleteMany({ where: { usedAt: null } })
+      await tx.firstRunLink.create({ data: { hash, expiresAt } })
+    })
+  }
+
+  async link(hash: string, now: number): Promise<LinkState> {
+    const row = await this.#prisma.firstRunLink.findUnique({ where: { hash } })
+    if (!row) return 'unknown'
+    if (row.usedAt !== null || (await this.hasAdministrator())) return 'used'
+    return Number(row.expiresAt) > now ? 'open' : 'expired'
+  }
+
+  /**
+   * Uses the link up and makes the person, in one transaction. False when the link is not open any more; nothing has
+   * changed then. Throws Problem `name_taken`, and the link stays open.
+   */
+  async useLink(hash: string, person: NewPerson): Promise<boolean> {
+    const now = person.createdAt
+    return this.#write(async (tx) => {
+      const where = { hash, usedAt: null, expiresAt: { gt: now } }
+      const { count } = await tx.firstRunLink.updateMany({ where, data: { usedAt: now } })
+      if (count === 0 || (await activeAdministrators(tx)) > 0) return false
+      await insertPerson(tx, person)
+      return true
+    })
+  }
+
+  // attempts to sign in
+
+  async attempts(subject: string): Promise<AttemptRecord | undefined> {
+    const row = await this.#prisma.signInAttempt.findUnique({ where: { subject } })
+    if (!row) return undefined
+    return {
+      failures: row.failures,
+      blockedUntil: Number(row.blockedUntil),
+      updatedAt: Number(row.updatedAt),
+    }
+  }
+
+  /** Replaces what `seen` was by `next`; false, and nothing done, when somebody else was quicker. */
+  async replaceAttempts(
+    subject: string,
+    seen: AttemptRecord | undefined,
+    next: AttemptRecord,
+  ): Promise<boolean> {
+    return this.#write(async (tx) => {
+      if (seen) {
+        const { count } = await tx.signInAttempt.updateMany({ where: { subject, ...seen }, data: next })
+        return count === 1
+      }
+      const row = await tx.signInAttempt.upsert({
+        where: { subject },
+        create: { subject, ...next },
+        update: {},
+      })
+      return row.failures === next.failures && Number(row.updatedAt) === next.updatedAt
+    })
+  }
+
+  async clearAttempts(subject: string): Promise<void> {
+    await this.#write((tx) => tx.signInAttempt.deleteMany({ where: { subject } }))
+  }
+
+  /** Drops sessions, attempts and links that are long over; returns how many rows went. */
+  async forgetBefore(before: number): Promise<number> {
+    return this.#write(async (tx) => {
+      const sessions = await tx.session.deleteMany({ where: { expiresAt: { lt: before } } })
+      const attempts = await tx.signInAttempt.deleteMany({
+        where: { updatedAt: { lt: before }, blockedUntil: { lt: before } },
+      })
+      const links = await tx.firstRunLink.deleteMany({ where: { usedAt: null, expiresAt: { lt: before } } })
+      return sessions.count + attempts.count + links.count
+    })
+  }
+
+  /** One transaction, alone on the file within this process. */
+  async #write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    try {
+      return await this.#gate.hold(() => this.#prisma.$transaction(work))
+    } catch (error) {
+      throw asStoreProblem(error, this.#file)
+    }
+  }
+}
+
+async function insertPerson(tx: Transaction, { roles, ...person }: NewPerson): Promise<void> {
+  try {
+    await tx.person.create({
+      data: { ...person, roles: { create: [...new Set(roles)].map((role) => ({ role })) } },
+    })
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'P2002') throw error
+    throw new Problem('name_taken', `The name "${person.name}" is taken; choose another.`, {
+      name: person.name,
+    })
+  }
+}
+
+async function endSessions(tx: Transaction, personId: string, now: number, keep?: string): Promise<number> {
+  const where = { personId, endedAt: null, ...(keep !== undefined && { hash: { not: keep } }) }
+  return (await tx.session.updateMany({ where, data: { endedAt: now } })).count
+}
+
+function activeAdministrators(tx: Transaction): Promise<number> {
+  return tx.person.count({ where: { disabledAt: null, roles: { some: { role: 'administrator' } } } })
+}
+
+async function mustKeepAdministrator(tx: Transaction): Promise<void> {
+  if ((await activeAdministrators(tx)) > 0) return
+  throw new Problem(
+    'last_administrator',
+    'This would leave no administrator, and nobody could let people in any more; make someone else administrator first.',
+  )
+}
+
+async function mustExist(tx: Transaction, id: string): Promise<void> {
+  if ((await tx.person.count({ where: { id } })) === 0) throw noPerson(id)
+}
+
+function noPerson(id: string): Problem {
+  return new Problem('not_found', `There is no person ${JSON.stringify(id.slice(0, 60))}.`)
+}
+
+function personOf(row: PersonRow): PersonRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    roles: row.roles.map(({ role }) => role),
+    createdAt: Number(row.createdAt),
+    ...(row.disabledAt !== null && { disabledAt: Number(row.disabledAt) }),
+  }
+}
+
+function sessionOf(row: Prisma.SessionGetPayload<object>): SessionRecord {
+  return {
+    hash: row.hash,
+    personId: row.personId,
+    createdAt: Number(row.createdAt),
+    expiresAt: Number(row.expiresAt),
+    ...(row.endedAt !== null && { endedAt: Number(row.endedAt) }),
+    address: row.address,
+    agent: row.agent,
+  }
+}
+
+function tokenOf(row: Prisma.ApiTokenGetPayload<object>): ApiTokenRecord {
+  return {
+    id: row.id,
+    personId: row.personId,
+    name: row.name,
+    scopes: row.scopes.split(' ').filter(Boolean),
+    createdAt: Number(row.createdAt),
+    expiresAt: Number(row.expiresAt),
+    ...(row.lastUsedAt !== null && { lastUsedAt: Number(row.lastUsedAt) }),
+    ...(row.revokedAt !== null && { revokedAt: Number(row.revokedAt) }),
+  }
+}
