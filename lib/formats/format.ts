@@ -1,0 +1,107 @@
+/*
+ * The door for workflow texts: which language is this, and what does it say. Each language is a front end to the one
+ * graph; what comes after the door does not know which one it was.
+ */
+import type { Diagnostic } from '@/lib/base/diagnostic'
+import { Problem } from '@/lib/base/problem'
+import type { KindLookup } from '@/lib/workflow/checks'
+import type { Format, WorkflowGraph } from '@/lib/workflow/graph'
+import { atdMediaType, parseAtd, writeAtd } from './atd'
+
+export interface ReadWorkflow {
+  format: Format | 'unknown'
+  /** What the text is stored and served as. */
+  mediaType: string
+  graph?: WorkflowGraph
+  diagnostics: Diagnostic[]
+}
+
+/** Reads a workflow's text in whatever language it is. The file's name helps to tell; `kinds` lets configs be checked. */
+export function readWorkflow(text: string, filename?: string, kinds?: KindLookup): ReadWorkflow {
+  const format = detectFormat(text, filename)
+  switch (format) {
+    case 'atd':
+      return { format, mediaType: atdMediaType, ...parseAtd(text, kinds) }
+    case 'promptpack':
+      return notYet(format, 'application/json', 'a PromptPack')
+    case 'agentd':
+      return notYet(format, 'application/toml', 'an agentd workflow')
+    case 'unknown':
+      return { format, mediaType: 'text/plain', diagnostics: [unrecognized] }
+    default:
+      return format satisfies never
+  }
+}
+
+/** The workflow's text in its own format. Throws Problem `workflow_invalid` when the format cannot say it, or cannot be written yet. */
+export function exportWorkflow(graph: WorkflowGraph): { text: string; mediaType: string; filename: string } {
+  if (graph.format !== 'atd')
+    throw new Problem(
+      'workflow_invalid',
+      `"${graph.name}" came as ${graph.format}, and only ATD descriptors can be written.`,
+    )
+  return { text: writeAtd(graph), mediaType: atdMediaType, filename: `${fileStem(graph.name)}.atd.json` }
+}
+
+/**
+ * Tells the language from the file's name or else from the first thing in the text: an object is JSON (a PromptPack
+ * says so by its members), a table or assignment is TOML, a YAML key is a PromptPack.
+ */
+export function detectFormat(text: string, filename = ''): Format | 'unknown' {
+  const name = filename.toLowerCase()
+  if (name.endsWith('.toml')) return 'agentd'
+  if (name.endsWith('.yaml') || name.endsWith('.yml')) return 'promptpack'
+  if (name.endsWith('.atd.json')) return 'atd'
+  const head = text
+    .slice(0, 65_536)
+    .replace(/^\uFEFF/, '')
+    .trimStart()
+  // A comment first is no JSON, but the sentence about comments helps more than "unknown".
+  if (/^(\{|\[|\/[/*])/.test(head) && !/^\[\[?[A-Za-z_][\w.-]*\]\]?\s*(\n|\r|#)/.test(head))
+    return looksLikePack(head) ? 'promptpack' : 'atd'
+  if (/^\[\[?[A-Za-z_][\w.-]*\]\]?/.test(head) || /^[A-Za-z_][\w.-]*\s*=/m.test(head)) return 'agentd'
+  if (/^(---|\$schema:|[A-Za-z_]\w*:)/.test(head)) return 'promptpack'
+  return head === '' || name.endsWith('.json') ? 'atd' : 'unknown'
+}
+
+function looksLikePack(head: string): boolean {
+  if (/"(wf_id|nodes)"\s*:/.test(head)) return false
+  return /"(prompts|template_engine)"\s*:/.test(head)
+}
+
+function notYet(format: Format, mediaType: string, what: string): ReadWorkflow {
+  return {
+    format,
+    mediaType,
+    diagnostics: [
+      {
+        severity: 'error',
+        code: 'format_not_yet',
+        message: `This looks like ${what}; Holdpoint does not read these yet.`,
+        mend: 'Import an ATD descriptor (JSON with wf_id, nodes and edges).',
+        line: 1,
+        column: 1,
+        path: '',
+      },
+    ],
+  }
+}
+
+const unrecognized: Diagnostic = {
+  severity: 'error',
+  code: 'format_unknown',
+  message: 'This text is in no workflow language that Holdpoint knows.',
+  mend: 'Import an ATD descriptor (JSON with wf_id, nodes and edges).',
+  line: 1,
+  column: 1,
+  path: '',
+}
+
+function fileStem(name: string): string {
+  return (
+    name
+      .replace(/[^A-Za-z0-9._-]+/g, '-')
+      .replace(/^[.-]+/, '')
+      .slice(0, 100) || 'workflow'
+  )
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import type { Json } from '@/lib/base/json'
+import { Problem } from '@/lib/base/problem'
+import { graphOf } from './graph-fixture'
+import { checkInput, formFields, inputSchemaFault, readInput } from './input-form'
+
+const asking = graphOf({ a: {} }, [], {
+  input: {
+    type: 'object',
+    required: ['title', 'count', 'user'],
+    additionalProperties: false,
+    properties: {
+      title: { type: 'string', minLength: 3, title: 'The title', description: 'What it is called.' },
+      count: { type: 'integer', minimum: 1, default: 1 },
+      tone: { enum: ['warm', 'dry'] },
+      sure: { type: 'boolean' },
+      tags: { type: 'array', items: { type: 'string' } },
+      user: { properties: { name: { type: 'string' } }, required: ['name'] },
+    },
+  },
+})
+
+function refusal(act: () => unknown): string {
+  try {
+    act()
+  } catch (error) {
+    expect(error).toBeInstanceOf(Problem)
+    return `${(error as Problem).code}: ${(error as Problem).message}`
+  }
+  throw new Error('Nothing was refused')
+}
+
+describe('a form made from a schema', () => {
+  it('has a field for each leaf', () => {
+    expect(formFields(asking).map((f) => `${f.name} ${f.type}${f.required ? ' required' : ''}`)).toEqual([
+      'title text required',
+      'count integer required',
+      'tone choice',
+      'sure boolean',
+      'tags json',
+      'user.name text required',
+    ])
+    expect(formFields(asking)[0]).toMatchObject({ label: 'The title', help: 'What it is called.' })
+    expect(formFields(asking)[1]?.default).toBe(1)
+    expect(formFields(asking)[2]?.enum).toEqual(['warm', 'dry'])
+  })
+
+  it('reads what was entered', () => {
+    const values = { title: 'Note', count: '2', tone: 'dry', sure: 'on', tags: '["x"]', 'user.name': 'Ada' }
+    expect(readInput(asking, formFields(asking), values)).toEqual({
+      title: 'Note',
+      count: 2,
+      tone: 'dry',
+      sure: true,
+      tags: ['x'],
+      user: { name: 'Ada' },
+    })
+  })
+
+  it('names every place that does not fit', () => {
+    const values = { title: 'No', count: 'many', tone: 'loud', tags: '[1]' }
+    expect(refusal(() => readInput(asking, formFields(asking), values))).toBe(
+      'input_invalid: The input does not fit the workflow: "count" must be a number; "tone" is not one of the choices; "user/name" is missing; "title" Too small: expected string to have >=3 characters; "tags/0" expected string, received number; "user" is missing.',
+    )
+  })
+})
+
+it('checks an input of the API against the schema', () => {
+  expect(refusal(() => checkInput(asking, { title: 'Note', count: 0, user: {}, extra: 1 } as Json))).toBe(
+    'input_invalid: The input does not fit the workflow: "count" Too small: expected number to be >=1; "user/name" is missing; "extra" is not asked for.',
+  )
+  expect(refusal(() => checkInput(asking, 'text'))).toContain('the input expected object, received string')
+  checkInput(graphOf({ a: {} }), { anything: true })
+})
+
+it('infers a form from what the nodes read of trigger', () => {
+  const graph = graphOf({
+    load: { config: { path_from: 'trigger.file.path', input_from: 'trigger' } },
+    say: { config: { template: 'Hi {{name}} on {{trigger.day}}', input_from: 'trigger.user' } },
+    list: { config: { input_from: 'trigger.items.0.id', body_from: 'load.content' } },
+    bad: { config: { input_from: 'trigger.__proto__.x' } },
+  })
+  const fields = formFields(graph)
+  expect(fields.map((f) => `${f.name} ${f.type}`)).toEqual([
+    'file.path text',
+    'user.name text',
+    'day text',
+    'items json',
+  ])
+  expect(
+    readInput(graph, fields, { 'file.path': 'x', day: 'Monday', 'user.name': 'Ada', items: '[]' }),
+  ).toEqual({
+    file: { path: 'x' },
+    day: 'Monday',
+    user: { name: 'Ada' },
+    items: [],
+  })
+  expect(refusal(() => readInput(graph, fields, {}))).toContain(
+    '"file/path" is missing; "user/name" is missing',
+  )
+})
+
+it('says why a schema cannot be used', () => {
+  expect(inputSchemaFault({ type: 'array' })).toContain('must be "object"')
+  expect(inputSchemaFault({ type: 'object', if: {} })).toContain('not supported')
+  expect(inputSchemaFault({ type: 'object', properties: { a: { pattern: '(', type: 'string' } } })).toContain(
+    'regular',
+  )
+  expect(inputSchemaFault({ type: 'object' })).toBeUndefined()
+})
