@@ -14,7 +14,12 @@ const noEngine = ['/bin/false', '/usr/bin/false'].find((file) => existsSync(file
 const result = spawnSync(process.execPath, [cli, 'generate', '--schema', 'prisma/sqlite'], {
   cwd: root,
   encoding: 'utf8',
-  env: { ...process.env, ...(noEngine && { PRISMA_SCHEMA_ENGINE_BINARY: noEngine }), CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' },
+  env: {
+    ...process.env,
+    ...(noEngine && { PRISMA_SCHEMA_ENGINE_BINARY: noEngine }),
+    CHECKPOINT_DISABLE: '1',
+    PRISMA_HIDE_UPDATE_MESSAGE: '1',
+  },
 })
 if (result.status !== 0) {
   process.stderr.write(`${result.stdout}${result.stderr}${result.error ?? ''}`)

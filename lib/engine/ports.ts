@@ -128,7 +128,11 @@ export interface Commit {
 }
 
 export interface LedgerStore {
-  /** Throws Problem `sequence_taken`, `lease_lost`, `idempotency_key_reused`, `store_full`, `store_read_only`, `store_busy`. */
+  /**
+   * Throws Problem `sequence_taken`, `lease_lost`, `not_found` (no such run), `ect_duplicate_jti`, `too_large`,
+   * `idempotency_key_reused`, `store_full`, `store_read_only`, `store_busy`. A commit whose key has an answer is refused
+   * before the fence is looked at; with `data.sameRequest` true, `answer` has what to say.
+   */
   commit(commit: Commit): Promise<void>
   header(runId: RunId): Promise<RunHeader | undefined>
   /** Rows with `seq > after`, in order. */
@@ -155,7 +159,7 @@ export interface LeaseStore {
   /** Prolongs; returns those still held. */
   heartbeat(leases: LeaseRef[], now: number, leaseMs: number): Promise<LeaseRef[]>
   release(lease: LeaseRef): Promise<void>
-  /** The earliest `dueAt` of a run nobody holds, to sleep until. */
+  /** When `claimDue` may next find something: a free run's `dueAt`, or the end of a lease whose holder went silent. */
   nextDue(now: number): Promise<number | undefined>
 }
 

@@ -28,8 +28,11 @@ const databases = {
         const adapter = await new PrismaBetterSqlite3({ url: ':memory:' }).connect()
         const executeRaw = adapter.executeRaw.bind(adapter)
         // A migration is many statements; the adapter's executeRaw takes one, its executeScript any number.
-        adapter.executeRaw = async (query) =>
-          query.args.length > 0 ? executeRaw(query) : (await adapter.executeScript(query.sql), 0)
+        adapter.executeRaw = async (query) => {
+          if (query.args.length > 0) return executeRaw(query)
+          await adapter.executeScript(query.sql)
+          return 0
+        }
         return adapter
       },
     }),

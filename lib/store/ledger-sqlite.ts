@@ -1,0 +1,312 @@
+import type { Database } from 'better-sqlite3'
+import { type Clock, systemClock } from '@/lib/base/clock'
+import type { Hash } from '@/lib/base/hash'
+import type { RunId } from '@/lib/base/ids'
+import type {
+  Commit,
+  IdempotentAnswer,
+  LedgerStore,
+  RunHeader,
+  SealedCheckpoint,
+  SignedHead,
+  StoredRow,
+  StoredValue,
+} from '@/lib/engine/ports'
+import type { GroupWriter } from './group-writer'
+import * as refusals from './refusals'
+import { type AppendEvent, maxValueBytes } from './store'
+
+/*
+ * The ledger over SQLite. A commit is judged by one statement: the run's row carries how many tokens it has, and is
+ * compared and set. Only when that took does anything else of the commit get written:
+ *
+ *   UPDATE runs SET seq = 7, status = … WHERE id = 'run_41' AND seq = 5 [AND lease_owner = … AND lease_epoch = …]
+ *     1 row changed    the commit holds: its two tokens, values, checkpoints follow in the same transaction
+ *     0 rows changed   somebody was quicker, or the lease went: refused, nothing written
+ *
+ * The unique indexes on (run, seq) and (run, jti) say the same once more, whatever the code above them does.
+ *
+ * Reads use the same connection: it is never inside a transaction when another piece of code runs, since a group is
+ * written without a turn of the event loop.
+ */
+interface FenceRow {
+  seq: number
+  lease_owner: string | null
+  lease_epoch: number
+}
+
+export function sqliteLedger(
+  db: Database,
+  writer: GroupWriter | undefined,
+  appended: (event: AppendEvent) => void,
+  clock: Clock = systemClock,
+): LedgerStore {
+  const write = writeStatements(db)
+  const read = readStatements(db)
+  const writing = (): GroupWriter => {
+    if (!writer) throw refusals.readOnly(db.name)
+    return writer
+  }
+
+  return {
+    async commit(commit) {
+      refusals.checkCommit(commit)
+      const { runId } = commit
+      const told = (positions: number[]) => {
+        if (positions.length > 0) appended({ runId, positions })
+      }
+      try {
+        await writing().submit(sizeOf(commit), () => applyCommit(write, commit, clock.now()), told)
+      } catch (error) {
+        throw isDuplicateJti(error) ? refusals.duplicateJti(commit, repeatedJti(read, commit)) : error
+      }
+    },
+    header: async (runId) => read.header.get(runId),
+    rows: async (runId, after, limit) => read.rows.all(runId, after, limit),
+    heads: async (runId) => read.heads.all(runId),
+    async since(after, limit, runId) {
+      if (runId === undefined) return read.since.all(after, limit)
+      return read.rows.all(runId, seqAt(read, runId, after), limit)
+    },
+    lastPosition: async () => read.lastPosition.get()?.position ?? 0,
+    async value(hash) {
+      const row = read.value.get(hash)
+      return row && { ...row, bytes: plainBytes(row.bytes) }
+    },
+    async putValue(value) {
+      const size = value.bytes.byteLength
+      if (size > maxValueBytes) throw refusals.valueTooLarge(size)
+      await writing().submit(size, () => {
+        write.value.run(value.hash, value.mediaType, size, value.bytes)
+      })
+    },
+    async checkpoint(jti) {
+      const row = read.checkpoint.get(jti)
+      return row && { ...row, sealed: plainBytes(row.sealed) }
+    },
+    purgeCheckpoints: async (now) => writing().submit(0, () => write.purgeCheckpoints.run(now).changes),
+    answer: async (scope, key) => read.answer.get(scope, key),
+    async rememberJti(jti, expiresAt) {
+      return writing().submit(0, () => write.seenJti.run(jti, expiresAt).changes === 1)
+    },
+  }
+}
+
+/** Forgets answers given before `answeredBefore` and token ids that expired before `expiredBefore` (ms since the epoch). */
+export function sqliteForget(db: Database, writer: GroupWriter | undefined) {
+  const answers = db.prepare('DELETE FROM answers WHERE answered_at < ?')
+  const jtis = db.prepare('DELETE FROM seen_jtis WHERE expires_at < ?')
+  return async (answeredBefore: number, expiredBefore: number): Promise<number> => {
+    if (!writer) throw refusals.readOnly(db.name)
+    return writer.submit(0, () => answers.run(answeredBefore).changes + jtis.run(expiredBefore).changes)
+  }
+}
+
+type Write = ReturnType<typeof writeStatements>
+type Read = ReturnType<typeof readStatements>
+
+/** Runs inside the group's transaction. Gives back the positions of the rows. */
+function applyCommit(write: Write, commit: Commit, now: number): number[] {
+  if (commit.answer) {
+    const remembered = write.answered.get(commit.answer.scope, commit.answer.key)
+    if (remembered) throw refusals.keyReused(commit.answer, remembered)
+  }
+  fence(write, commit)
+  const { runId } = commit
+  const positions = commit.rows.map((row) =>
+    Number(write.row.run(runId, row.seq, row.jti, row.token, row.prevHash, row.hash).lastInsertRowid),
+  )
+  for (const head of commit.heads) write.head.run(runId, head.seq, head.jws)
+  for (const value of commit.values) {
+    write.value.run(value.hash, value.mediaType, value.bytes.byteLength, value.bytes)
+  }
+  for (const point of commit.checkpoints) {
+    const { jti, node, visit, keyId, sealed, expiresAt } = point
+    write.checkpoint.run(jti, runId, node, visit, keyId, sealed, expiresAt)
+  }
+  for (const approval of commit.approvals) writeApproval(write, runId, approval)
+  if (commit.answer) {
+    const { scope, key, requestHash, status, body } = commit.answer
+    write.answer.run(scope, key, requestHash, status, body, now)
+  }
+  return positions
+}
+
+/** Compares and sets the run's number of tokens. Throws the Problem of the commit that does not hold; wrote nothing then. */
+function fence(write: Write, commit: Commit): void {
+  const { runId, expectedSeq, lease, create, projection: p } = commit
+  const seq = expectedSeq + commit.rows.length
+  const fold = [
+    p.status,
+    p.terminal ?? null,
+    p.startedAt,
+    p.endedAt ?? null,
+    p.updatedAt,
+    p.nodeCount,
+  ] as const
+  const more = [p.doneCount, p.failedCount, p.openApprovals, p.dueAt] as const
+  let changes: number
+  if (create) {
+    const { wid, version, workflowName, startedBy } = create
+    changes = write.create.run(runId, wid, version, workflowName, startedBy, seq, ...fold, ...more).changes
+  } else if (lease) {
+    const { owner, epoch } = lease
+    changes = write.moveLeased.run(seq, ...fold, ...more, runId, expectedSeq, owner, epoch).changes
+  } else {
+    changes = write.move.run(seq, ...fold, ...more, runId, expectedSeq).changes
+  }
+  if (changes !== 1) throw whyNot(write, commit)
+}
+
+function whyNot(write: Write, commit: Commit): Error {
+  const row = write.fenceRow.get(commit.runId)
+  if (!row)
+    return commit.create ? refusals.sequenceTaken(commit, undefined) : refusals.runUnknown(commit.runId)
+  const { lease } = commit
+  if (lease && !commit.create && (row.lease_owner !== lease.owner || row.lease_epoch !== lease.epoch)) {
+    return refusals.leaseLost(commit, { owner: row.lease_owner, epoch: row.lease_epoch })
+  }
+  return refusals.sequenceTaken(commit, row.seq)
+}
+
+/**
+ * The number of tokens of a run at a position of the installation. Positions rise with numbers within a run, so it is
+ * looked for by halves: 17 look-ups in the index for 100,000 tokens, where a scan would read them all.
+ */
+function seqAt(read: Read, runId: RunId, position: number): number {
+  let low = 0
+  let high = read.seq.get(runId)?.seq ?? 0
+  if (high > 0 && (read.positionOf.get(runId, high)?.position ?? 0) <= position) return high
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if ((read.positionOf.get(runId, middle)?.position ?? 0) <= position) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+function isDuplicateJti(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  return code === 'SQLITE_CONSTRAINT_UNIQUE' && String(message).includes('ledger.jti')
+}
+
+function repeatedJti(read: Read, commit: Commit): string {
+  const seen = new Set<string>()
+  for (const { jti } of commit.rows) {
+    if (seen.has(jti) || read.hasJti.get(commit.runId, jti)) return jti
+    seen.add(jti)
+  }
+  return commit.rows[0]?.jti ?? ''
+}
+
+/** About the bytes a commit writes; tokens are ASCII. */
+function sizeOf(commit: Commit): number {
+  let bytes = 500
+  for (const row of commit.rows) bytes += row.token.length + 300
+  for (const value of commit.values) bytes += value.bytes.byteLength
+  for (const point of commit.checkpoints) bytes += point.sealed.byteLength
+  return bytes
+}
+
+/** The driver answers with Buffers; past this room bytes are bytes. The memory is shared, not copied. */
+function plainBytes(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+function writeApproval(write: Write, runId: RunId, approval: Commit['approvals'][number]): void {
+  const { id, node, visit, kind, role, sentence, consequence, action, askedAt, deadlineAt, state } = approval
+  const decision = [state, approval.verdict ?? null, approval.by ?? null, approval.decidedAt ?? null] as const
+  const question = [
+    id,
+    runId,
+    node,
+    visit,
+    kind,
+    role,
+    sentence,
+    consequence,
+    action,
+    askedAt,
+    deadlineAt,
+  ] as const
+  write.approval.run(...question, ...decision)
+}
+
+const foldColumns = [
+  ...['seq', 'status', 'terminal', 'started_at', 'ended_at', 'updated_at', 'node_count'],
+  ...['done_count', 'failed_count', 'open_approvals', 'due_at'],
+]
+
+function writeStatements(db: Database) {
+  const assigned = foldColumns.map((column) => `${column} = ?`).join(', ')
+  return {
+    create: db.prepare(
+      `INSERT INTO runs (id, wid, version, workflow_name, started_by, ${foldColumns.join(', ')})
+       VALUES (?, ?, ?, ?, ?, ${foldColumns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
+    ),
+    move: db.prepare(`UPDATE runs SET ${assigned} WHERE id = ? AND seq = ?`),
+    moveLeased: db.prepare(
+      `UPDATE runs SET ${assigned} WHERE id = ? AND seq = ? AND lease_owner = ? AND lease_epoch = ?`,
+    ),
+    fenceRow: db.prepare<[string], FenceRow>('SELECT seq, lease_owner, lease_epoch FROM runs WHERE id = ?'),
+    row: db.prepare(
+      'INSERT INTO ledger (run_id, seq, jti, token, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
+    head: db.prepare('INSERT INTO heads (run_id, seq, jws) VALUES (?, ?, ?)'),
+    value: db.prepare(
+      'INSERT INTO stored_values (hash, media_type, size, bytes) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
+    checkpoint: db.prepare(
+      `INSERT INTO checkpoints (jti, run_id, node, visit, key_id, sealed, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    purgeCheckpoints: db.prepare('DELETE FROM checkpoints WHERE expires_at < ?'),
+    // Only what a decision changes is taken from a later row; the question stands as it was asked.
+    approval: db.prepare(
+      `INSERT INTO approvals (id, run_id, node, visit, kind, role, sentence, consequence, action, asked_at, deadline_at,
+         state, verdict, decided_by, decided_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET state = excluded.state, verdict = excluded.verdict, role = excluded.role,
+         deadline_at = excluded.deadline_at, decided_by = excluded.decided_by, decided_at = excluded.decided_at
+       WHERE run_id = excluded.run_id`,
+    ),
+    answered: db.prepare<[string, string], { requestHash: Hash }>(
+      'SELECT request_hash AS requestHash FROM answers WHERE scope = ? AND key = ?',
+    ),
+    answer: db.prepare(
+      'INSERT INTO answers (scope, key, request_hash, status, body, answered_at) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
+    seenJti: db.prepare('INSERT INTO seen_jtis (jti, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING'),
+  }
+}
+
+const ledgerColumns = 'run_id AS runId, seq, jti, token, prev_hash AS prevHash, hash, position'
+
+function readStatements(db: Database) {
+  return {
+    header: db.prepare<[string], RunHeader>(
+      `SELECT id AS runId, wid, version, workflow_name AS workflowName, started_by AS startedBy FROM runs WHERE id = ?`,
+    ),
+    seq: db.prepare<[string], { seq: number }>('SELECT seq FROM runs WHERE id = ?'),
+    positionOf: db.prepare<[string, number], { position: number }>(
+      'SELECT position FROM ledger WHERE run_id = ? AND seq = ?',
+    ),
+    hasJti: db.prepare<[string, string]>('SELECT 1 FROM ledger WHERE run_id = ? AND jti = ?'),
+    rows: db.prepare<[string, number, number], StoredRow>(
+      `SELECT ${ledgerColumns} FROM ledger WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+    ),
+    heads: db.prepare<[string], SignedHead>('SELECT seq, jws FROM heads WHERE run_id = ? ORDER BY seq'),
+    since: db.prepare<[number, number], StoredRow>(
+      `SELECT ${ledgerColumns} FROM ledger WHERE position > ? ORDER BY position LIMIT ?`,
+    ),
+    lastPosition: db.prepare<[], { position: number | null }>('SELECT max(position) AS position FROM ledger'),
+    value: db.prepare<[string], StoredValue>(
+      'SELECT hash, media_type AS mediaType, bytes FROM stored_values WHERE hash = ?',
+    ),
+    checkpoint: db.prepare<[string], SealedCheckpoint>(
+      `SELECT jti, run_id AS runId, node, visit, key_id AS keyId, sealed, expires_at AS expiresAt
+       FROM checkpoints WHERE jti = ?`,
+    ),
+    answer: db.prepare<[string, string], IdempotentAnswer>(
+      'SELECT scope, key, request_hash AS requestHash, status, body FROM answers WHERE scope = ? AND key = ?',
+    ),
+  }
+}

@@ -1,0 +1,258 @@
+import type { Clock } from '@/lib/base/clock'
+import type { RunId } from '@/lib/base/ids'
+import type {
+  ApprovalProjection,
+  Commit,
+  IdempotentAnswer,
+  LeaseRef,
+  LeaseStore,
+  LedgerStore,
+  RunHeader,
+  RunProjection,
+  SealedCheckpoint,
+  SignedHead,
+  StoredRow,
+  StoredValue,
+  WorkflowRecord,
+} from '@/lib/engine/ports'
+import { memoryApprovals, memoryRuns, memoryWorkflows } from './memory-queries'
+import * as refusals from './refusals'
+import { type AppendEvent, answerKeptMs, maxValueBytes, type Store } from './store'
+
+/*
+ * The store in memory, for tests and the simulation: the same refusals in the same words, no disk, no clock and no
+ * chance of its own, so a story told twice goes the same way. A commit is applied within one turn of the event loop,
+ * which makes it as atomic as a transaction. The contract suite holds it to what SQLite does.
+ */
+export interface StoredRun {
+  header: RunHeader
+  projection: RunProjection
+  /** Its rows; the installation-wide list holds the same objects. */
+  rows: StoredRow[]
+  jtis: Set<string>
+  heads: SignedHead[]
+  lease: { owner: string; until: number } | undefined
+  epoch: number
+}
+
+/** Everything in it, in the order it came. */
+export interface Tables {
+  runs: Map<RunId, StoredRun>
+  ledger: StoredRow[]
+  values: Map<string, StoredValue>
+  checkpoints: Map<string, SealedCheckpoint>
+  approvals: Map<string, ApprovalProjection & { runId: RunId }>
+  workflows: Map<string, WorkflowRecord>
+  answers: Map<string, IdempotentAnswer & { answeredAt: number }>
+  seenJtis: Map<string, number>
+}
+
+/** A fresh, empty store. The clock dates remembered answers; it stands still when none is given. */
+export function memoryStore(clock: Clock = { now: () => 0 }): Store {
+  const tables: Tables = {
+    runs: new Map(),
+    ledger: [],
+    values: new Map(),
+    checkpoints: new Map(),
+    approvals: new Map(),
+    workflows: new Map(),
+    answers: new Map(),
+    seenJtis: new Map(),
+  }
+  const listeners = new Set<(event: AppendEvent) => void>()
+  const appended = (event: AppendEvent): void => {
+    for (const listener of listeners) listener(event)
+  }
+  return {
+    ledger: memoryLedger(tables, clock, appended),
+    leases: memoryLeases(tables),
+    workflows: memoryWorkflows(tables),
+    runs: memoryRuns(tables),
+    approvals: memoryApprovals(tables),
+    onAppend(listener) {
+      const own = (event: AppendEvent) => listener(event)
+      listeners.add(own)
+      return () => void listeners.delete(own)
+    },
+    async forget(now) {
+      const answers = dropWhere(tables.answers, (answer) => answer.answeredAt < now - answerKeptMs)
+      return answers + dropWhere(tables.seenJtis, (expiresAt) => expiresAt < now)
+    },
+    async close() {
+      listeners.clear()
+    },
+  }
+}
+
+function memoryLedger(tables: Tables, clock: Clock, appended: (event: AppendEvent) => void): LedgerStore {
+  return {
+    async commit(commit) {
+      refusals.checkCommit(commit)
+      const positions = applyCommit(tables, commit, clock.now())
+      if (positions.length > 0) appended({ runId: commit.runId, positions })
+    },
+    header: async (runId) => tables.runs.get(runId)?.header,
+    async rows(runId, after, limit) {
+      const from = Math.max(0, after)
+      return tables.runs.get(runId)?.rows.slice(from, from + limit) ?? []
+    },
+    heads: async (runId) => [...(tables.runs.get(runId)?.heads ?? [])],
+    async since(after, limit, runId) {
+      if (runId === undefined) return tables.ledger.slice(Math.max(0, after), Math.max(0, after) + limit)
+      const rows = tables.runs.get(runId)?.rows ?? []
+      return rows.filter((row) => row.position > after).slice(0, limit)
+    },
+    lastPosition: async () => tables.ledger.length,
+    value: async (hash) => tables.values.get(hash),
+    async putValue(value) {
+      if (value.bytes.byteLength > maxValueBytes) throw refusals.valueTooLarge(value.bytes.byteLength)
+      keepValue(tables, value)
+    },
+    checkpoint: async (jti) => tables.checkpoints.get(jti),
+    purgeCheckpoints: async (now) => dropWhere(tables.checkpoints, (point) => point.expiresAt < now),
+    async answer(scope, key) {
+      const found = tables.answers.get(answerKey(scope, key))
+      if (!found) return undefined
+      const { answeredAt: _, ...answer } = found
+      return answer
+    },
+    async rememberJti(jti, expiresAt) {
+      if (tables.seenJtis.has(jti)) return false
+      tables.seenJtis.set(jti, expiresAt)
+      return true
+    },
+  }
+}
+
+/** Judges first, then writes: nothing is written by a commit that throws. */
+function applyCommit(tables: Tables, commit: Commit, now: number): number[] {
+  const { runId, answer } = commit
+  const remembered = answer && tables.answers.get(answerKey(answer.scope, answer.key))
+  if (answer && remembered) throw refusals.keyReused(answer, remembered)
+  const run = judged(tables, commit)
+
+  run.projection = { ...commit.projection }
+  const positions = commit.rows.map((row) => {
+    const stored: StoredRow = { ...row, position: tables.ledger.length + 1 }
+    tables.ledger.push(stored)
+    run.rows.push(stored)
+    run.jtis.add(row.jti)
+    return stored.position
+  })
+  run.heads.push(...commit.heads)
+  tables.runs.set(runId, run)
+  for (const value of commit.values) keepValue(tables, value)
+  for (const point of commit.checkpoints) tables.checkpoints.set(point.jti, { ...point })
+  for (const approval of commit.approvals) keepApproval(tables, runId, approval)
+  if (answer) tables.answers.set(answerKey(answer.scope, answer.key), { ...answer, answeredAt: now })
+  return positions
+}
+
+/** The run that the commit holds for, not yet changed. */
+function judged(tables: Tables, commit: Commit): StoredRun {
+  const { runId, expectedSeq, lease, create } = commit
+  const found = tables.runs.get(runId)
+  if (create) {
+    if (found) throw refusals.sequenceTaken(commit, found.rows.length)
+  } else {
+    if (!found) throw refusals.runUnknown(runId)
+    if (lease && (found.lease?.owner !== lease.owner || found.epoch !== lease.epoch)) {
+      throw refusals.leaseLost(commit, { owner: found.lease?.owner ?? null, epoch: found.epoch })
+    }
+    if (found.rows.length !== expectedSeq) throw refusals.sequenceTaken(commit, found.rows.length)
+  }
+  const fresh = new Set<string>()
+  for (const { jti } of commit.rows) {
+    if (fresh.has(jti) || found?.jtis.has(jti)) throw refusals.duplicateJti(commit, jti)
+    fresh.add(jti)
+  }
+  if (found) return found
+  return {
+    header: { ...(create as RunHeader) },
+    projection: commit.projection,
+    rows: [],
+    jtis: new Set(),
+    heads: [],
+    lease: undefined,
+    epoch: 0,
+  }
+}
+
+function keepValue(tables: Tables, value: StoredValue): void {
+  if (!tables.values.has(value.hash)) tables.values.set(value.hash, { ...value, bytes: value.bytes.slice() })
+}
+
+function keepApproval(tables: Tables, runId: RunId, approval: ApprovalProjection): void {
+  const asked = tables.approvals.get(approval.id)
+  if (!asked) {
+    tables.approvals.set(approval.id, { ...approval, runId })
+  } else if (asked.runId === runId) {
+    const { state, verdict, role, deadlineAt, by, decidedAt } = approval
+    tables.approvals.set(approval.id, { ...asked, state, verdict, role, deadlineAt, by, decidedAt })
+  }
+}
+
+function memoryLeases(tables: Tables): LeaseStore {
+  const isFree = (run: StoredRun, now: number) => !run.lease || run.lease.until <= now
+  const isHeld = (lease: LeaseRef): StoredRun | undefined => {
+    const run = tables.runs.get(lease.runId)
+    return run?.lease?.owner === lease.owner && run.epoch === lease.epoch ? run : undefined
+  }
+  const take = (run: StoredRun, owner: string, until: number): LeaseRef => {
+    run.lease = { owner, until }
+    run.epoch++
+    return { runId: run.header.runId, owner, epoch: run.epoch }
+  }
+  return {
+    async claimDue(owner, limit, now, leaseMs) {
+      const due = [...tables.runs.values()].filter(
+        (run) => run.projection.dueAt !== null && run.projection.dueAt <= now && isFree(run, now),
+      )
+      due.sort(
+        (a, b) =>
+          (a.projection.dueAt ?? 0) - (b.projection.dueAt ?? 0) || (a.header.runId < b.header.runId ? -1 : 1),
+      )
+      return due.slice(0, limit).map((run) => take(run, owner, now + leaseMs))
+    },
+    async claim(owner, runId, now, leaseMs) {
+      const run = tables.runs.get(runId)
+      return run && isFree(run, now) ? take(run, owner, now + leaseMs) : undefined
+    },
+    async heartbeat(leases, now, leaseMs) {
+      return leases.filter((lease) => {
+        const run = isHeld(lease)
+        if (run) run.lease = { owner: lease.owner, until: now + leaseMs }
+        return run !== undefined
+      })
+    },
+    async release(lease) {
+      const run = isHeld(lease)
+      if (run) run.lease = undefined
+    },
+    async nextDue(now) {
+      let next: number | undefined
+      for (const run of tables.runs.values()) {
+        const { dueAt } = run.projection
+        if (dueAt === null) continue
+        const at = isFree(run, now) ? dueAt : Math.max(dueAt, run.lease?.until ?? 0)
+        if (next === undefined || at < next) next = at
+      }
+      return next
+    },
+  }
+}
+
+/** Scope and key as one map key; a NUL parts them, which neither can hold in a header. */
+function answerKey(scope: string, key: string): string {
+  return `${scope}\0${key}`
+}
+
+function dropWhere<K, V>(map: Map<K, V>, isOver: (value: V) => boolean): number {
+  let dropped = 0
+  for (const [key, value] of map) {
+    if (!isOver(value)) continue
+    map.delete(key)
+    dropped++
+  }
+  return dropped
+}

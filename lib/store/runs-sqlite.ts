@@ -1,0 +1,110 @@
+import type { RunId } from '@/lib/base/ids'
+import type { TerminalStatus } from '@/lib/engine/facts'
+import type { RunProjection } from '@/lib/engine/ports'
+import type { Control } from './control'
+import { pageRows, readCursor, writeCursor } from './cursor'
+import type { Prisma, Run } from './generated/sqlite/client'
+import { noRuns, type RunCounts, type RunFilter, type RunQueries, type RunRecord } from './store'
+
+const list = 'runs'
+
+/** The run list over Prisma. */
+export function sqliteRuns(control: Control): RunQueries {
+  return {
+    async get(runId) {
+      const row = await control.read((prisma) => prisma.run.findUnique({ where: { id: runId } }))
+      return row ? toRecord(row) : undefined
+    },
+    async list(filter, page) {
+      const limit = pageRows(page)
+      const where = [...conditions(filter), ...after(page.cursor)]
+      const rows = await control.read((prisma) =>
+        prisma.run.findMany({
+          where: { AND: where },
+          orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
+          take: limit + 1,
+        }),
+      )
+      const items = rows.slice(0, limit).map(toRecord)
+      const last = items.at(-1)
+      const next = rows.length > limit && last ? writeCursor(list, [last.startedAt, last.runId]) : undefined
+      return next ? { items, next } : { items }
+    },
+    count: (filter) => control.read((prisma) => prisma.run.count({ where: { AND: conditions(filter) } })),
+    counts: (endedSince) => countAll(control, endedSince),
+  }
+}
+
+async function countAll(control: Control, endedSince: number): Promise<RunCounts> {
+  const ended = { status: 'ended', endedAt: { gte: BigInt(endedSince) } }
+  const [groups, stuck, endedBadly, endedCount] = await control.read((prisma) =>
+    Promise.all([
+      prisma.run.groupBy({ by: ['status'], _count: true }),
+      prisma.run.count({ where: { status: { not: 'ended' }, failedCount: { gt: 0 } } }),
+      prisma.run.count({ where: { ...ended, terminal: { in: ['failed', 'escalated'] } } }),
+      prisma.run.count({ where: ended }),
+    ]),
+  )
+  const byStatus = noRuns()
+  for (const group of groups) byStatus[group.status as RunProjection['status']] = group._count
+  return { byStatus, failing: stuck + endedBadly, endedSince: endedCount }
+}
+
+/** The runs that come after the cursor's, newest first. */
+function after(cursor: string | undefined): Prisma.RunWhereInput[] {
+  if (cursor === undefined) return []
+  const [at, id] = readCursor(list, ['n', 's'], cursor) as [number, string]
+  const startedAt = BigInt(at)
+  return [{ OR: [{ startedAt: { lt: startedAt } }, { startedAt, id: { lt: id } }] }]
+}
+
+function conditions(filter: RunFilter): Prisma.RunWhereInput[] {
+  const { status, terminal, workflow, version, startedBy, text, since, until, failing } = filter
+  const where: Prisma.RunWhereInput[] = []
+  if (status) where.push({ status: { in: status } })
+  if (terminal) where.push({ terminal: { in: terminal } })
+  if (workflow !== undefined) where.push({ workflowName: workflow })
+  if (version !== undefined) where.push({ version })
+  if (startedBy !== undefined) where.push({ startedBy })
+  if (since !== undefined) where.push({ startedAt: { gte: BigInt(since) } })
+  if (until !== undefined) where.push({ startedAt: { lt: BigInt(until) } })
+  if (text !== undefined && text !== '') {
+    const part = { contains: text }
+    where.push({ OR: [{ workflowName: part }, { id: part }, { startedBy: part }] })
+  }
+  if (failing !== undefined) {
+    const bad = { OR: [{ failedCount: { gt: 0 } }, { terminal: { in: ['failed', 'escalated'] } }] }
+    // `terminal` is null while a run goes on, and NOT of null is null: said the long way round.
+    const good = {
+      failedCount: 0,
+      OR: [{ terminal: null }, { terminal: { notIn: ['failed', 'escalated'] } }],
+    }
+    where.push(failing ? bad : good)
+  }
+  return where
+}
+
+function toRecord(row: Run): RunRecord {
+  const { leaseOwner, leaseEpoch, leaseUntil } = row
+  return {
+    runId: row.id as RunId,
+    wid: row.wid,
+    version: row.version,
+    workflowName: row.workflowName,
+    startedBy: row.startedBy,
+    seq: row.seq,
+    status: row.status as RunProjection['status'],
+    ...(row.terminal !== null && { terminal: row.terminal as TerminalStatus }),
+    startedAt: Number(row.startedAt),
+    ...(row.endedAt !== null && { endedAt: Number(row.endedAt) }),
+    updatedAt: Number(row.updatedAt),
+    nodeCount: row.nodeCount,
+    doneCount: row.doneCount,
+    failedCount: row.failedCount,
+    openApprovals: row.openApprovals,
+    dueAt: row.dueAt === null ? null : Number(row.dueAt),
+    ...(leaseOwner !== null && {
+      lease: { owner: leaseOwner, epoch: leaseEpoch, until: Number(leaseUntil) },
+    }),
+  }
+}

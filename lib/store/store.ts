@@ -1,0 +1,135 @@
+import type { Hash } from '@/lib/base/hash'
+import type { RunId } from '@/lib/base/ids'
+import type { TerminalStatus } from '@/lib/engine/facts'
+import type {
+  ApprovalProjection,
+  LeaseStore,
+  LedgerStore,
+  RunHeader,
+  RunProjection,
+  WorkflowRecord,
+  WorkflowStore,
+} from '@/lib/engine/ports'
+
+/** One page of a list. `next` is the cursor of the next page; absent on the last one. */
+export interface Slice<T> {
+  items: T[]
+  next?: string
+}
+
+export interface PageAsk {
+  /** `next` of the page before. Throws Problem `cursor_invalid` when it is not one of this list's. */
+  cursor?: string
+  /** From 1 to 500. */
+  limit: number
+}
+
+/** A run as lists show it. */
+export interface RunRecord extends RunHeader, RunProjection {
+  /** Tokens in its ledger. */
+  seq: number
+  lease?: { owner: string; epoch: number; until: number }
+}
+
+/** What is left out does not narrow. Times are milliseconds since the epoch. */
+export interface RunFilter {
+  status?: RunProjection['status'][]
+  terminal?: TerminalStatus[]
+  /** Exact workflow name. */
+  workflow?: string
+  version?: Hash
+  startedBy?: string
+  /** Part of the workflow's name, the run's id or the one who started it; ASCII letters match in either case. */
+  text?: string
+  /** Started at or after. */
+  since?: number
+  /** Started before. */
+  until?: number
+  /** True: has failed nodes, or ended failed or escalated. */
+  failing?: boolean
+}
+
+export interface RunCounts {
+  byStatus: Record<RunProjection['status'], number>
+  /** Not ended, with failed nodes; and those that ended failed or escalated since `endedSince`. */
+  failing: number
+  /** Ended since `endedSince`. */
+  endedSince: number
+}
+
+/** A count of zero for every status. */
+export function noRuns(): RunCounts['byStatus'] {
+  return { running: 0, waiting: 0, paused: 0, cancelling: 0, rolling_back: 0, rolled_back: 0, ended: 0 }
+}
+
+export interface RunQueries {
+  get(runId: RunId): Promise<RunRecord | undefined>
+  /** Newest first. */
+  list(filter: RunFilter, page: PageAsk): Promise<Slice<RunRecord>>
+  count(filter: RunFilter): Promise<number>
+  /** For the overview. `endedSince` in milliseconds since the epoch. */
+  counts(endedSince: number): Promise<RunCounts>
+}
+
+/** An approval as lists show it. */
+export interface ApprovalRecord extends ApprovalProjection {
+  runId: RunId
+  workflowName: string
+  runStartedBy: string
+}
+
+export interface ApprovalFilter {
+  /** Any of these roles. */
+  roles?: string[]
+  runId?: RunId
+}
+
+export interface ApprovalQueries {
+  get(id: string): Promise<ApprovalRecord | undefined>
+  /** Most urgent first: the nearest deadline, then the longest wait. */
+  open(filter: ApprovalFilter, page: PageAsk): Promise<Slice<ApprovalRecord>>
+  /** Decided or void, the last one asked first. */
+  closed(filter: ApprovalFilter, page: PageAsk): Promise<Slice<ApprovalRecord>>
+  /** All of one run, in the order they were asked. */
+  ofRun(runId: RunId): Promise<ApprovalRecord[]>
+  /** Open approvals by role. */
+  openByRole(): Promise<{ role: string; open: number }[]>
+}
+
+/** A workflow version without its text, and how many versions its name has. */
+export type WorkflowSummary = Omit<WorkflowRecord, 'source'> & { versions: number }
+
+export interface WorkflowQueries extends WorkflowStore {
+  /** Newest version of each name, by name, without the texts. */
+  summaries(): Promise<WorkflowSummary[]>
+}
+
+/** Ledger rows became durable. Positions rise within an event and from event to event; none is left out or told twice. */
+export interface AppendEvent {
+  runId: RunId
+  positions: number[]
+}
+
+export interface Store {
+  readonly ledger: LedgerStore
+  readonly leases: LeaseStore
+  readonly workflows: WorkflowQueries
+  readonly runs: RunQueries
+  readonly approvals: ApprovalQueries
+  /**
+   * Tells of every append from now on, by this process at once and by others within a quarter of a second. Returns the
+   * function that stops it. A listener must not throw and not take long: commits wait for it.
+   */
+  onAppend(listener: (event: AppendEvent) => void): () => void
+  /** Forgets answers older than a week and token ids that can no longer be replayed; returns how many rows went. */
+  forget(now: number): Promise<number>
+  /** Lets commits under way finish, then closes. Nothing may be asked of the store afterwards. */
+  close(): Promise<void>
+}
+
+/** How long an answer to a write is remembered: longer than any client goes on retrying. */
+export const answerKeptMs = 7 * 24 * 3_600_000
+/** A value in the store is at most this long. */
+export const maxValueBytes = 64 * 1024 * 1024
+/** Rows of one commit. The engine's largest decision (a join of 100 × 100 parents) stays far below. */
+export const maxRowsPerCommit = 10_000
