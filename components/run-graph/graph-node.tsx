@@ -1,0 +1,88 @@
+'use client'
+import type { Node, NodeProps } from '@xyflow/react'
+import { memo } from 'react'
+import { AgentIcon, NoUndoIcon } from '@/components/ui/icons'
+import { StateShape } from '@/components/ui/state'
+import { countdown, duration } from '@/lib/ui/format-time'
+import { useNow } from '@/lib/ui/now'
+import { agentName, type NodeFrame, type NodeTime } from '@/lib/view/frame'
+import type { Wash } from './wash'
+
+export interface GraphNodeData extends Record<string, unknown> {
+  frame: NodeFrame
+  wash?: Wash
+  selected: boolean
+  /** The one node that Tab reaches; arrows move from there. */
+  cursor: boolean
+  onSelect: (id: string) => void
+}
+
+export type FlowNode = Node<GraphNodeData, 'step'>
+
+/** One step: shape, label, word and time; the agent's name above it; a struck arrow where there is no way back. */
+export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNode>) {
+  const { frame, wash, selected, cursor, onSelect } = data
+  const Corner = wash ? wash.icon : frame.irreversible ? NoUndoIcon : undefined
+  const word = wash ? wash.word : frame.word
+  const time = wash && wash.fate !== 'untouched' ? undefined : frame.time
+  return (
+    <>
+      {frame.agent && (
+        <span className="rg-agent" title={frame.agent}>
+          <AgentIcon size={12} />
+          <span>{agentName(frame.agent)}</span>
+        </span>
+      )}
+      <button
+        type="button"
+        id={nodeElementId(id)}
+        className="rg-node nopan"
+        data-shown={frame.shown}
+        data-wash={wash?.fate}
+        data-selected={selected}
+        data-corner={Corner !== undefined}
+        tabIndex={cursor ? 0 : -1}
+        aria-pressed={selected}
+        aria-label={spoken(frame, word)}
+        title={frame.label.length > 16 ? frame.label : undefined}
+        onClick={() => onSelect(id)}
+      >
+        <StateShape state={frame.shown} />
+        <b>{frame.label}</b>
+        <small>
+          <span>{word}</span>
+          {time && <Time time={time} />}
+        </small>
+        {Corner && <Corner className="rg-corner" />}
+      </button>
+    </>
+  )
+})
+
+/** The id of a node's button in the page. */
+export function nodeElementId(id: string): string {
+  return `step-${id}`
+}
+
+function spoken(frame: NodeFrame, word: string): string {
+  const parts = [`${frame.label}: ${word}`]
+  if (frame.agent) parts.push(`agent ${agentName(frame.agent)}`)
+  if (frame.irreversible) parts.push('cannot be undone')
+  return parts.join(', ')
+}
+
+function Time({ time }: { time: NodeTime }) {
+  if ('took' in time) return <span className="num">{duration(time.took)}</span>
+  return <LiveTime time={time} />
+}
+
+/** The only part of a node that moves by itself: seconds since, or until. */
+export function LiveTime({ time }: { time: { since: number } | { until: number } }) {
+  const now = useNow()
+  const ms = 'since' in time ? Math.max(0, now - time.since) : Math.max(0, time.until - now)
+  return (
+    <span className="num" suppressHydrationWarning>
+      {'since' in time ? countdown(Math.floor(ms / 1000) * 1000) : countdown(ms)}
+    </span>
+  )
+}

@@ -1,0 +1,287 @@
+'use client'
+/*
+ * The map of a run or a workflow. It draws what it is given (a graph, a frame per node, perhaps a plan's washes) and
+ * knows nothing of runs or servers; what is selected belongs to the page, which keeps it in the URL.
+ *
+ * A change of state never moves a node: the layout follows from nodes and edges alone. Drawing a thousand steps stays
+ * quick because only those in sight are elements, edges are a few paths, and far out a step is a plain box.
+ */
+import { ReactFlow, ReactFlowProvider, useReactFlow, useStore, type Viewport } from '@xyflow/react'
+import '@xyflow/react/dist/base.css'
+import { Maximize, Minus, Plus } from 'lucide-react'
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { IconButton } from '@/components/ui/button'
+import { useGraphLayout } from '@/lib/ui/layout'
+import { type GraphLayout, nodeSize, type Point } from '@/lib/ui/layout-terms'
+import type { NodeFrame } from '@/lib/view/frame'
+import type { GraphIndex } from '@/lib/workflow/graph-index'
+import { EdgeLayer, type EdgeTone } from './edge-layer'
+import { FindStep } from './find-step'
+import { isArrowKey, nodeTowards } from './graph-keys'
+import { type FlowNode, GraphNode, nodeElementId } from './graph-node'
+import './run-graph.css'
+import { farZoom, firstView, fitView, maxZoom, minZoom } from './viewport'
+import type { Wash } from './wash'
+
+const nodeTypes = { step: GraphNode }
+
+/** Above this many nodes only those in sight are in the page; below it keeping them all makes panning free. */
+const allInPage = 300
+/** Room for the tools above the picture, in px. */
+const toolsHeight = 44
+
+export interface RunGraphProps {
+  index: GraphIndex
+  frames: ReadonlyMap<string, NodeFrame>
+  selected?: string | undefined
+  onSelect: (node: string | undefined) => void
+  washes?: ReadonlyMap<string, Wash>
+  toneOf?: (from: string, to: string) => EdgeTone
+  /** Said beside the tools: the counts, or a legend. */
+  told?: ReactNode
+  /** What the picture is of, for those who cannot see it. */
+  label: string
+  /** Where to look first when the graph is larger than the screen. */
+  focus?: string | undefined
+  /** A strip of the picture on a small screen: no tools. */
+  compact?: boolean
+  children?: ReactNode
+}
+
+/** A workflow's graph on its canvas. Fills its parent. */
+export function RunGraph(props: RunGraphProps) {
+  return (
+    <ReactFlowProvider>
+      <Canvas {...props} />
+    </ReactFlowProvider>
+  )
+}
+
+function Canvas(props: RunGraphProps) {
+  const { index, frames, selected, onSelect, washes, told, label, compact = false } = props
+  const layout = useGraphLayout(useMemo(() => layoutInput(index), [index]))
+  const { cursor, onKeyDown, goTo } = useCursor(index, layout, selected, onSelect)
+  const nodes = useNodes({ layout, frames, selected, cursor, washes, onSelect })
+  const toneOf = useTones(props)
+  const [moving, setMoving] = useState(false)
+  const far = useStore((state) => state.transform[2] < farZoom)
+  const flow = useFirstView(layout, selected ?? props.focus, compact)
+
+  return (
+    <section
+      className="rg-graph h-full w-full"
+      data-far={far}
+      data-moving={moving}
+      data-laid-out={layout !== undefined}
+      onKeyDown={onKeyDown}
+      aria-label={label}
+    >
+      {!compact && (
+        <div className="rg-tools">
+          <FindStep frames={frames} onFind={(id) => goTo(id, true)} />
+          <span className="rg-told">{told}</span>
+          <Zoom onFit={() => flow.look(false)} />
+        </div>
+      )}
+      <ReactFlow
+        nodes={nodes}
+        edges={noEdges}
+        nodeTypes={nodeTypes}
+        minZoom={minZoom}
+        maxZoom={maxZoom}
+        onlyRenderVisibleElements={index.graph.nodes.length > allInPage}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={false}
+        edgesFocusable={false}
+        elementsSelectable={false}
+        disableKeyboardA11y
+        zoomOnDoubleClick={false}
+        panOnScroll
+        proOptions={hidden}
+        onMoveStart={() => setMoving(true)}
+        onMoveEnd={() => setMoving(false)}
+        onPaneClick={() => onSelect(undefined)}
+      >
+        {layout && <EdgeLayer layout={layout} toneOf={toneOf} />}
+        {props.children}
+      </ReactFlow>
+    </section>
+  )
+}
+
+const noEdges: never[] = []
+const hidden = { hideAttribution: true }
+
+function layoutInput(index: GraphIndex) {
+  return { nodes: index.graph.nodes.map((node) => node.id), edges: index.graph.edges }
+}
+
+function useNodes({
+  layout,
+  frames,
+  selected,
+  cursor,
+  washes,
+  onSelect,
+}: {
+  layout: GraphLayout | undefined
+  frames: ReadonlyMap<string, NodeFrame>
+  selected: string | undefined
+  cursor: string | undefined
+  washes: ReadonlyMap<string, Wash> | undefined
+  onSelect: (node: string) => void
+}): FlowNode[] {
+  // What is the same as before is the same object, so that React Flow passes over it.
+  const before = useRef(new Map<string, FlowNode>())
+  const select = useRef(onSelect)
+  select.current = onSelect
+  const stableSelect = useCallback((id: string) => select.current(id), [])
+  return useMemo(() => {
+    if (!layout) return []
+    const made = new Map<string, FlowNode>()
+    for (const [id, position] of layout.nodes) {
+      const frame = frames.get(id)
+      if (!frame) continue
+      const old = before.current.get(id)
+      const wash = washes?.get(id)
+      const is = { selected: id === selected, cursor: id === cursor }
+      const same =
+        old &&
+        old.position === position &&
+        old.data.frame === frame &&
+        old.data.wash === wash &&
+        old.data.selected === is.selected &&
+        old.data.cursor === is.cursor
+      made.set(
+        id,
+        same
+          ? old
+          : { id, type: 'step', position, ...nodeSize, data: { frame, wash, ...is, onSelect: stableSelect } },
+      )
+    }
+    before.current = made
+    return [...made.values()]
+  }, [layout, frames, selected, cursor, washes, stableSelect])
+}
+
+/** An edge is quiet until something went along it, and red where it led into a failure. */
+function useTones({ toneOf, frames }: RunGraphProps): (from: string, to: string) => EdgeTone {
+  // Only what edges show: most changes of a frame leave them as they are, and they are not drawn again.
+  const states = [...frames.values()].map((frame) => toneInto(frame)[0]).join('')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `states` is all of the frames that a tone depends on
+  const own = useCallback(
+    (_from: string, to: string): EdgeTone => {
+      const frame = frames.get(to)
+      return frame ? toneInto(frame) : 'idle'
+    },
+    [states],
+  )
+  return toneOf ?? own
+}
+
+function toneInto(frame: NodeFrame): EdgeTone {
+  if (frame.shown === 'failed') return 'bad'
+  return frame.shown === 'pending' || frame.shown === 'skipped' ? 'idle' : 'plain'
+}
+
+/** The step that Tab reaches and arrows move from. It follows the selection, and may run ahead of it. */
+function useCursor(
+  index: GraphIndex,
+  layout: GraphLayout | undefined,
+  selected: string | undefined,
+  onSelect: (node: string | undefined) => void,
+) {
+  const [at, setAt] = useState<string>()
+  const flow = useReactFlow()
+  const size = useStore((state) => `${state.width} ${state.height}`)
+  useEffect(() => setAt(selected), [selected])
+  const cursor = at !== undefined && index.nodes.has(at) ? at : index.order[0]
+
+  const goTo = useCallback(
+    (id: string, select: boolean) => {
+      const point = layout?.nodes.get(id)
+      if (!point) return
+      setAt(id)
+      if (select) onSelect(id)
+      const [width, height] = size.split(' ').map(Number) as [number, number]
+      if (!inSight(point, flow.getViewport(), width, height)) {
+        void flow.setCenter(point.x + nodeSize.width / 2, point.y + nodeSize.height / 2, {
+          zoom: Math.max(flow.getZoom(), farZoom + 0.1),
+        })
+      }
+      focusStep(id)
+    },
+    [flow, layout, onSelect, size],
+  )
+
+  function onKeyDown(event: KeyboardEvent) {
+    if (!isArrowKey(event.key) || !cursor || !layout || !(event.target instanceof HTMLElement)) return
+    if (!event.target.id.startsWith('step-')) return
+    event.preventDefault()
+    const next = nodeTowards(event.key, cursor, index, layout)
+    if (next) goTo(next, false)
+  }
+  return { cursor, onKeyDown, goTo }
+}
+
+function inSight(point: Point, { x, y, zoom }: Viewport, width: number, height: number): boolean {
+  const left = point.x * zoom + x
+  const top = point.y * zoom + y
+  const right = left + nodeSize.width * zoom
+  const bottom = top + nodeSize.height * zoom
+  return left >= 0 && top >= toolsHeight && right <= width && bottom <= height
+}
+
+/** Focuses a step as soon as it is in the page: one out of sight is only put there after the picture moved. */
+function focusStep(id: string, tries = 10): void {
+  const element = document.getElementById(nodeElementId(id))
+  if (element) element.focus({ preventScroll: true })
+  else if (tries > 0) requestAnimationFrame(() => focusStep(id, tries - 1))
+}
+
+function useFirstView(layout: GraphLayout | undefined, focus: string | undefined, compact: boolean) {
+  const flow = useReactFlow()
+  const width = useStore((state) => state.width)
+  const height = useStore((state) => state.height)
+  const shownFor = useRef<GraphLayout>(undefined)
+  const moved = useRef(false)
+  const top = compact ? 0 : toolsHeight
+
+  const look = useCallback(
+    (first: boolean) => {
+      if (!layout) return
+      const at = focus === undefined ? undefined : layout.nodes.get(focus)
+      const area = { width, height, top }
+      void flow.setViewport(first ? firstView(layout, area, at) : fitView(layout, area, at))
+    },
+    [flow, layout, width, height, focus, top],
+  )
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the first look is taken once; later the view is the person's
+  useEffect(() => {
+    if (!layout || width === 0 || (shownFor.current === layout && moved.current)) return
+    shownFor.current = layout
+    moved.current = true
+    look(true)
+  }, [layout, width > 0])
+  return { look }
+}
+
+function Zoom({ onFit }: { onFit: () => void }) {
+  const flow = useReactFlow()
+  const percent = useStore((state) => Math.round(state.transform[2] * 100))
+  return (
+    <span className="rg-zoom">
+      <IconButton label="Zoom out" onClick={() => void flow.zoomOut()}>
+        <Minus size={16} strokeWidth={1.5} aria-hidden="true" />
+      </IconButton>
+      <span className="num min-w-11 text-center">{percent} %</span>
+      <IconButton label="Zoom in" onClick={() => void flow.zoomIn()}>
+        <Plus size={16} strokeWidth={1.5} aria-hidden="true" />
+      </IconButton>
+      <IconButton label="Fit the whole graph" onClick={onFit}>
+        <Maximize size={16} strokeWidth={1.5} aria-hidden="true" />
+      </IconButton>
+    </span>
+  )
+}

@@ -1,0 +1,76 @@
+import { type GraphLayout, nodeSize, type Point } from '@/lib/ui/layout-terms'
+
+/** Below this a step is a plain box: its words would be under 7 px. */
+export const farZoom = 0.5
+/** A thousand steps are never put on one screen: at 20 % a box is still a box. */
+export const minZoom = 0.2
+export const maxZoom = 1.5
+/** Opening never shrinks words below reading size; what does not fit is panned to. */
+const readableZoom = 0.7
+/** At 100 % nothing grows: a graph of two steps is not a poster. */
+const naturalZoom = 1
+const margin = 16
+/** The agent's name stands above its step. */
+const above = 24
+
+export interface Area {
+  width: number
+  height: number
+  /** Px at the top that the tools cover. */
+  top: number
+}
+
+export interface View {
+  x: number
+  y: number
+  zoom: number
+}
+
+/** The view to open with: all of it if it can be read, else as much as can be read around `at`. */
+export function firstView(layout: GraphLayout, area: Area, at?: Point): View {
+  const whole = zoomToFit(layout, area)
+  return whole >= readableZoom
+    ? placed(layout, area, Math.min(whole, naturalZoom))
+    : placed(layout, area, readableZoom, at ?? firstPoint(layout))
+}
+
+/** The view that shows all of it, as far as `minZoom` lets it. */
+export function fitView(layout: GraphLayout, area: Area, at?: Point): View {
+  return placed(layout, area, Math.max(minZoom, Math.min(zoomToFit(layout, area), naturalZoom)), at)
+}
+
+function zoomToFit(layout: GraphLayout, area: Area): number {
+  return Math.min(
+    (area.width - 2 * margin) / Math.max(layout.width, 1),
+    (area.height - area.top - 2 * margin) / Math.max(layout.height + above, 1),
+  )
+}
+
+/** Along each axis: from the left edge, or in the middle where there is room, or around `at` where there is none. */
+function placed(layout: GraphLayout, area: Area, zoom: number, at?: Point): View {
+  const free = { x: area.width - layout.width * zoom, y: area.height - area.top - layout.height * zoom }
+  const target = at ?? { x: 0, y: layout.height / 2 }
+  const x =
+    free.x >= 2 * margin
+      ? free.x / 2
+      : clamp(area.width / 3 - (target.x + nodeSize.width / 2) * zoom, free.x - margin, margin)
+  const y =
+    free.y >= 2 * margin
+      ? area.top + free.y / 2
+      : clamp(
+          area.top + (area.height - area.top) / 2 - (target.y + nodeSize.height / 2) * zoom,
+          area.top + free.y - margin,
+          area.top + margin + above * zoom,
+        )
+  return { x, y, zoom }
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.max(low, Math.min(high, value))
+}
+
+/** The uppermost step of the first column. */
+function firstPoint(layout: GraphLayout): Point {
+  const points = [...layout.nodes.values()]
+  return points.reduce((best, point) => (point.x < best.x ? point : best), points[0] ?? { x: 0, y: 0 })
+}

@@ -1,0 +1,9 @@
+import type { ComponentType } from 'react'
+import type { PlanFate } from '@/lib/view/wire'
+
+/** What a plan paints on one node: a ground, a word, and a small shape in the corner. */
+export interface Wash {
+  fate: PlanFate
+  word: string
+  icon?: ComponentType<{ className?: string }>
+}
