@@ -2,3 +2,17 @@
 export type RollbackScope = 'single' | 'sub_dag' | 'full_workflow'
 /** ATD section 7, `atd.status`. */
 export type RollbackStatus = 'completed' | 'partial' | 'escalated' | 'failed'
+/** What happens to one node in a plan. */
+export type PlanFate =
+  /** Its snapshot is put back, here or by the agent that holds it. */
+  | 'restored'
+  | 'compensated'
+  /** Cannot be undone: a person is told. */
+  | 'irreversible'
+  /** Could have been undone, but its checkpoint expired or does not verify. */
+  | 'refused'
+  /** Had no effect on the world; it is only reset. */
+  | 'reset'
+  | 'untouched'
+  /** A finished step outside the plan used its output. */
+  | 'locked'

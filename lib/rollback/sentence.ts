@@ -1,0 +1,99 @@
+import type { Verification } from '@/lib/checkpoint/verify'
+import type { PlannedStep, StepNow } from './plan'
+import type { PlanFate } from './terms'
+
+export interface PlanCounts {
+  restored: number
+  compensated: number
+  irreversible: number
+  refused: number
+  reset: number
+  untouched: number
+  /** Remote agents that restore or compensate. */
+  agents: number
+}
+
+/** Counts the fates of a plan; `nodes` is how many the workflow has. */
+export function countFates(steps: readonly Pick<PlannedStep, 'fate' | 'agent'>[], nodes: number): PlanCounts {
+  const of = (fate: PlanFate) => steps.filter((step) => step.fate === fate).length
+  const acting = steps.filter(({ fate }) => fate === 'restored' || fate === 'compensated')
+  return {
+    restored: of('restored'),
+    compensated: of('compensated'),
+    irreversible: of('irreversible'),
+    refused: of('refused'),
+    reset: of('reset'),
+    untouched: nodes - steps.length,
+    agents: new Set(acting.map((step) => step.agent).filter((agent) => agent !== undefined)).size,
+  }
+}
+
+/** "Restores 3 steps on 2 agents, compensates 1, leaves 4." The first count carries the noun. */
+export function planSentence(counts: PlanCounts): string {
+  const parts: [verb: string, count: number][] = [
+    ['restores', counts.restored],
+    ['compensates', counts.compensated],
+    ['cannot undo', counts.irreversible],
+    ['refuses', counts.refused],
+    ['resets', counts.reset],
+    ['leaves', counts.untouched],
+  ]
+  const said = parts.filter(([, count]) => count > 0)
+  if (said.length === 0) return 'Leaves everything as it is.'
+  const words = said.map(([verb, count], at) => {
+    if (at > 0) return `${verb} ${count}`
+    const noun = count === 1 ? 'step' : 'steps'
+    const isActing = verb === 'restores' || verb === 'compensates'
+    return `${verb} ${count} ${noun}${isActing ? onAgents(counts.agents) : ''}`
+  })
+  const sentence = words.join(', ')
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
+}
+
+function onAgents(agents: number): string {
+  if (agents === 0) return ''
+  return ` on ${agents} ${agents === 1 ? 'agent' : 'agents'}`
+}
+
+/** What happens to one step, or why not, for the person who decides. */
+export function stepSentence(
+  fate: PlanFate,
+  step: StepNow,
+  verification: Verification | undefined,
+  usedBy: string | undefined,
+): string {
+  const target = step.checkpoint?.target || `what "${step.label}" changed`
+  switch (fate) {
+    case 'restored':
+      return step.agent === undefined
+        ? `Puts ${target} back to its state before "${step.label}".`
+        : `${step.agent} puts ${target} back to its state before "${step.label}".`
+    case 'compensated':
+      return `Runs the compensating action that "${step.label}" declares against ${target}.`
+    case 'irreversible':
+      return `"${step.label}" cannot be undone: a person is told what it did to ${target}.`
+    case 'refused':
+      return `${target} is not put back: ${whyRefused(verification)}.`
+    case 'reset':
+      return `"${step.label}" changed nothing outside; it can run again.`
+    case 'untouched':
+      return `"${step.label}" stays as it is.`
+    case 'locked':
+      return `"${usedBy ?? 'a later step'}" has finished and used the output of "${step.label}".`
+    default:
+      return fate satisfies never
+  }
+}
+
+function whyRefused(verification: Verification | undefined): string {
+  switch (verification) {
+    case 'expired':
+      return 'its checkpoint has expired'
+    case 'tampered':
+      return 'its checkpoint does not verify'
+    case 'missing':
+      return 'its sealed state is no longer stored'
+    default:
+      return 'it has no checkpoint'
+  }
+}
