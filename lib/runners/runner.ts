@@ -137,7 +137,8 @@ export interface UndoRequest {
   output?: Json
 }
 
-export interface Runner {
+/** What every kind can say of itself: the action a node comes to, and what that would do. */
+export interface Resolver {
   /** The action in the kind's own terms. Throws EffectFailed (`constraint_violation`) when a value is missing or wrong. */
   resolve(step: Step): Promise<JsonObject>
   /** Checks `do` (also as edited by a person) and says what it would do. Reads only. */
@@ -146,6 +147,9 @@ export interface Runner {
     step: Pick<Step, 'node' | 'visit' | 'runId'>,
     effects: Effects,
   ): Promise<{ action: Action; preview?: Preview }>
+}
+
+export interface Runner extends Resolver {
   /** The state to seal before a consequential action. `checkpointId` is the jti the checkpoint token will have. */
   snapshot?(action: Action, effects: Effects, checkpointId: string): Promise<Snapshot>
   /** Does it. `snapshot` is what was sealed before, for consequential actions. */

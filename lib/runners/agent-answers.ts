@@ -1,0 +1,67 @@
+/*
+ * What a remote agent may answer. Everything in it is somebody else's text: parsed by a schema, bounded, its words
+ * made one harmless line. Members nobody asked for are dropped.
+ */
+import { z } from 'zod'
+import { isHash } from '@/lib/base/hash'
+import { oneLine } from './words'
+
+const words = (maxChars: number) => z.string().transform((text) => oneLine(text, maxChars))
+const hash = z.string().refine(isHash, { error: 'A SHA-256 in base64url was expected.' })
+const previewSide = z.string().max(262_144, 'A preview holds at most 262,144 characters.')
+
+export const describeAnswer = z.object({
+  sentence: words(300).pipe(z.string().min(1, 'A sentence was expected.')),
+  target: words(200),
+  consequence: z.enum(['read_only', 'reversible', 'irreversible']),
+  preview: z.object({ title: words(200), before: previewSide, after: previewSide }).optional(),
+  undo_sentence: words(300).optional(),
+})
+
+export const checkpointAnswer = z.object({
+  checkpoint_id: z.string().regex(/^[A-Za-z0-9:._-]{1,128}$/, 'A checkpoint id was expected.'),
+  out_hash: hash,
+  ttl: z.int().min(1).max(31_536_000),
+  rollback_uri: z.string().max(2_048),
+  reversible: z.boolean(),
+  target: words(200),
+  description: words(300),
+})
+
+export const executeAnswer = z.object({
+  output: z.json(),
+  label: z
+    .string()
+    .regex(/^[A-Za-z0-9_.:-]{1,64}$/, 'A label was expected.')
+    .optional(),
+})
+
+export const probeAnswer = z.object({ outcome: z.enum(['took_effect', 'not_taken', 'unknown']) })
+
+export const stateAnswer = z.object({ state_hash: hash })
+
+export const rollbackAnswer = z.object({
+  status: z.enum(['completed', 'partial', 'escalated', 'failed']),
+  state_hash_before: hash.optional(),
+  state_hash_after: hash.optional(),
+  description: words(300).optional(),
+  result_ect: z.string().max(16_384).optional(),
+})
+
+/** Problem details of an agent that could not do it. */
+export const failureAnswer = z.object({
+  code: z.string().regex(/^[A-Za-z0-9_.:-]{1,64}$/),
+  detail: words(300),
+  error_type: z
+    .enum([
+      'action_failed',
+      'timeout',
+      'constraint_violation',
+      'resource_exhausted',
+      'upstream_cascade',
+      'unknown',
+    ])
+    .catch('action_failed'),
+  severity: z.enum(['error', 'critical']).catch('error'),
+  retriable: z.boolean().catch(false),
+})

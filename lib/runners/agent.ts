@@ -1,0 +1,329 @@
+/*
+ * A step done by a registered agent, called over HTTP. The agent says what it would do, keeps its own checkpoint, does
+ * it, and takes it back:
+ *
+ *   describe ─▶ (a person may decide) ─▶ checkpoint ─▶ execute          POST BASE/.well-known/holdpoint/task
+ *                                                        ╰─▶ probe, state
+ *   rollback, later                                                     POST BASE/.well-known/atd/rollback
+ *
+ * Each request carries a signed token (`Execution-Context`) that names the agent, the phase and the hash of the body.
+ * An administrator registered the agent's address, so a private one is fine, and only that one: the rollback goes to
+ * the same origin or nowhere. Agents promise that the same idempotency key acts once.
+ *
+ * The checkpoint sealed here holds the agent's checkpoint id and the hash of the agent's own state. State hashes are
+ * given in the same form, with the agent's present hash in that place, so that equal hashes mean equal states.
+ */
+import { z } from 'zod'
+import { canonicalJson } from '@/lib/base/canonical-json'
+import { type Hash, hashJson, sha256 } from '@/lib/base/hash'
+import type { JsonObject } from '@/lib/base/json'
+import { agentConfig, spiffeId } from '@/lib/nodes/agent'
+import { narrowed } from '@/lib/nodes/node-kind'
+import {
+  checkpointAnswer,
+  describeAnswer,
+  executeAnswer,
+  failureAnswer,
+  probeAnswer,
+  rollbackAnswer,
+  stateAnswer,
+} from './agent-answers'
+import { notDone } from './dry-run'
+import { parseBounded } from './parse-bounded'
+import { actionOf, configOf, definedOnly, firstFault, given, refusal } from './resolved'
+import { type Action, EffectFailed, type Effects, type Runner, type Snapshot, type Undone } from './runner'
+import { type HttpAnswer, judgedTarget, send } from './send'
+import { oneLine, textOf } from './words'
+
+const taskPath = '/.well-known/holdpoint/task'
+const rollbackPath = '/.well-known/atd/rollback'
+
+type Phase = 'describe' | 'checkpoint' | 'execute' | 'probe' | 'state'
+
+const agentDo = z.strictObject({ agent: spiffeId, operation: z.string().min(1).max(200), input: z.json() })
+
+type AgentDo = z.infer<typeof agentDo>
+
+const sealedCheckpoint = z.strictObject({
+  agent: spiffeId,
+  checkpoint_id: z.string(),
+  out_hash: z.string(),
+  rollback_uri: z.string(),
+})
+
+interface Registered {
+  id: string
+  name: string
+  baseUrl: string
+}
+
+export const agentRunner: Runner = {
+  async resolve(step) {
+    const config = configOf(agentConfig, step.node)
+    const named = config.input !== undefined || config.input_from !== undefined
+    return {
+      agent: config.agent,
+      operation: config.operation ?? oneLine(step.node.label || step.node.id, 200),
+      input: named
+        ? await given(step, 'input', config.input, config.input_from)
+        : await step.values.ofParents(),
+    }
+  },
+
+  async describe(action, step, effects) {
+    const wanted = actionOf(agentDo, action, step.node.id)
+    const agent = await registered(wanted.agent, effects)
+    const about = { run: step.runId, node: step.node.id, visit: step.visit, ...wanted }
+    const said = effects.dryRun
+      ? unasked(wanted, agent)
+      : await ask(agent, 'describe', about, describeAnswer, effects)
+    const consequence = narrowed(said.consequence, step.node)
+    return {
+      action: {
+        kind: 'agent',
+        node: step.node.id,
+        visit: step.visit,
+        do: action,
+        consequence,
+        target: said.target || agent.name,
+        sentence: said.sentence,
+        ...(consequence === 'reversible'
+          ? {
+              undo: 'remote' as const,
+              undoSentence: said.undo_sentence || `Ask ${oneLine(agent.name, 100)} to put its state back`,
+            }
+          : {}),
+      },
+      ...(said.preview ? { preview: { show: 'diff' as const, ...said.preview } } : {}),
+    }
+  },
+
+  async snapshot(action, effects, checkpointId) {
+    const { agent, about } = await aboutAction(action, effects)
+    const said = await ask(
+      agent,
+      'checkpoint',
+      { ...about, checkpoint_id: checkpointId },
+      checkpointAnswer,
+      effects,
+    )
+    if (action.consequence === 'reversible' && !said.reversible) {
+      throw refusal(
+        'agent_withdrew',
+        `${spoken(agent)} now says that this cannot be undone; mark the step irreversible or ask the agent's owner.`,
+      )
+    }
+    rollbackUrl(agent, said.rollback_uri)
+    const state = {
+      agent: agent.id,
+      checkpoint_id: said.checkpoint_id,
+      out_hash: said.out_hash,
+      rollback_uri: said.rollback_uri,
+    }
+    return { state, hash: hashJson(state), undo: 'remote', rollbackUri: said.rollback_uri, ttlS: said.ttl }
+  },
+
+  async perform(action, effects, snapshot) {
+    const { agent, about, wanted } = await aboutAction(action, effects)
+    if (effects.dryRun) return notDone({ agent: wanted.agent, operation: wanted.operation })
+    const checkpoint = snapshot ? { checkpoint_id: sealed(snapshot).checkpoint_id } : {}
+    const said = await ask(agent, 'execute', { ...about, ...checkpoint }, executeAnswer, effects)
+    return definedOnly(said) as { output: typeof said.output; label?: string }
+  },
+
+  async probe(action, snapshot, effects) {
+    try {
+      const { agent, about } = await aboutAction(action, effects)
+      const request = { ...about, checkpoint_id: sealed(snapshot).checkpoint_id }
+      return (await ask(agent, 'probe', request, probeAnswer, effects)).outcome
+    } catch (error) {
+      if (error instanceof EffectFailed) return 'unknown' // Who cannot answer has not told.
+      throw error
+    }
+  },
+
+  async stateHash(action, snapshot, effects) {
+    const { agent, about } = await aboutAction(action, effects)
+    const checkpoint = sealed(snapshot)
+    const request = { ...about, checkpoint_id: checkpoint.checkpoint_id }
+    const said = await ask(agent, 'state', request, stateAnswer, effects)
+    return hashJson({ ...checkpoint, out_hash: said.state_hash })
+  },
+
+  async undo(action, snapshot, effects, rollback) {
+    const { agent } = await aboutAction(action, effects)
+    const checkpoint = sealed(snapshot)
+    const body = canonicalJson({
+      rollback_id: rollback.id,
+      checkpoint_id: checkpoint.checkpoint_id,
+      reason: rollback.reason,
+      cascade: false,
+      scope: 'single',
+    })
+    const url = rollbackUrl(agent, checkpoint.rollback_uri)
+    const answer = await post(agent, url, body, rollback.requestToken, effects).catch((error: unknown) => {
+      throw askableAgain(error)
+    })
+    const said = answered(agent, 'rollback', answer, rollbackAnswer)
+    const inForm = (hash: Hash | undefined) => hash && hashJson({ ...checkpoint, out_hash: hash })
+    const undone: Undone = {
+      status: said.status,
+      stateHashBefore: inForm(said.state_hash_before),
+      stateHashAfter: inForm(said.state_hash_after),
+      description: said.description || `${spoken(agent)} answered the rollback: ${said.status}`,
+      resultToken: said.result_ect,
+    }
+    return undone
+  },
+}
+
+async function registered(id: string, effects: Effects): Promise<Registered> {
+  const agent = await effects.agents.find(id)
+  if (agent) return agent
+  throw refusal('agent_unknown', `The agent ${id} is not registered here; an administrator can add it.`)
+}
+
+function spoken(agent: Registered): string {
+  return `The agent ${oneLine(agent.name, 100)}`
+}
+
+/** The agent an action is for, and what every request about it says. The run stands in the token. */
+async function aboutAction(action: Action, effects: Effects) {
+  const wanted = actionOf(agentDo, action.do, action.node)
+  const agent = await registered(wanted.agent, effects)
+  return { agent, wanted, about: { node: action.node, visit: action.visit, ...wanted } }
+}
+
+function unasked(wanted: AgentDo, agent: Registered): z.infer<typeof describeAnswer> {
+  return {
+    sentence: oneLine(`Ask ${agent.name} to do "${wanted.operation}"`),
+    target: oneLine(agent.name, 200),
+    consequence: 'reversible',
+  }
+}
+
+function sealed(snapshot: Snapshot): z.infer<typeof sealedCheckpoint> {
+  const parsed = sealedCheckpoint.safeParse(snapshot.state)
+  if (parsed.success) return parsed.data
+  throw refusal(
+    'checkpoint_tampered',
+    'The checkpoint does not name an agent’s own checkpoint; it cannot be used.',
+  )
+}
+
+/** The agent's rollback address. Refused unless it is the well-known path under the registered address. */
+function rollbackUrl(agent: Registered, uri: string): string {
+  const expected = `${agent.baseUrl.replace(/\/+$/, '')}${rollbackPath}`
+  if (URL.canParse(uri) && new URL(uri).href === new URL(expected).href) return expected
+  throw refusal(
+    'url_refused',
+    `${spoken(agent)} names a rollback address other than its registered one; expected ${oneLine(expected, 200)}.`,
+  )
+}
+
+async function ask<T>(
+  agent: Registered,
+  phase: Phase,
+  about: JsonObject,
+  schema: z.ZodType<T>,
+  effects: Effects,
+): Promise<T> {
+  const body = canonicalJson({ phase, ...about, idempotency_key: effects.idempotencyKey })
+  const token = await effects.agents.requestToken({
+    aud: agent.id,
+    act: `holdpoint:agent_${phase}`,
+    par: [...(effects.follows ?? [])],
+    // Whoever catches the token cannot send another body with it.
+    ext: { 'holdpoint.body_hash': sha256(body) },
+  })
+  const url = `${agent.baseUrl.replace(/\/+$/, '')}${taskPath}`
+  const answer = await post(agent, url, body, token, effects).catch((error: unknown) => {
+    throw phase === 'execute' ? error : askableAgain(error)
+  })
+  return answered(agent, phase, answer, schema)
+}
+
+async function post(
+  agent: Registered,
+  url: string,
+  body: string,
+  token: string,
+  effects: Effects,
+): Promise<HttpAnswer> {
+  const own = new URL(agent.baseUrl)
+  const port = own.port || (own.protocol === 'https:' ? '443' : '80')
+  const privateTargets = [`${own.hostname}:${port}`]
+  return send({
+    method: 'POST',
+    target: judgedTarget(url, privateTargets),
+    headers: { 'content-type': 'application/json', 'execution-context': token, 'user-agent': 'Holdpoint' },
+    body: Buffer.from(body),
+    privateTargets,
+    signal: effects.signal,
+  })
+}
+
+/** Only `execute` changes something that a second request could double; all other requests may simply be sent again. */
+function askableAgain(error: unknown): unknown {
+  if (!(error instanceof EffectFailed) || !error.outcomeUnknown) return error
+  return new EffectFailed(error.code, error.message.replace(/; whether .*/, '; it can be asked again.'), {
+    errorType: error.errorType,
+    retriable: true,
+  })
+}
+
+/** An agent's answer by its schema; its own refusal, or an answer nobody can read, as a failure. */
+function answered<T>(
+  agent: Registered,
+  phase: Phase | 'rollback',
+  answer: HttpAnswer,
+  schema: z.ZodType<T>,
+): T {
+  const isDone = answer.status >= 200 && answer.status < 300
+  if (!isDone) throw failureOf(agent, phase, answer)
+  try {
+    const parsed = schema.safeParse(jsonOf(agent, answer))
+    if (parsed.success) return parsed.data
+    throw refusal(
+      'agent_answer_invalid',
+      `${spoken(agent)} gave an answer to "${phase}" that does not fit: ${firstFault(parsed.error)}`,
+    )
+  } catch (error) {
+    // It says it did it, in words nobody can read: done or not, a person has to look.
+    if (phase !== 'execute' || !(error instanceof EffectFailed)) throw error
+    throw new EffectFailed(error.code, error.message, { errorType: error.errorType, outcomeUnknown: true })
+  }
+}
+
+function jsonOf(agent: Registered, answer: HttpAnswer) {
+  const text = textOf(answer.body)
+  if (text === undefined)
+    throw refusal('agent_answer_invalid', `${spoken(agent)} gave an answer that is not UTF-8 text.`)
+  return parseBounded(text, `${spoken(agent)}: its answer`)
+}
+
+function failureOf(agent: Registered, phase: Phase | 'rollback', answer: HttpAnswer): EffectFailed {
+  const said = problemOf(agent, answer)
+  if (said) {
+    return new EffectFailed(said.code, oneLine(`${spoken(agent)} refused "${phase}": ${said.detail}`), {
+      errorType: said.error_type,
+      severity: said.severity,
+      retriable: said.retriable,
+    })
+  }
+  // A server error without the agent's own words may come from something in between, after the agent had acted.
+  const mayHaveActed = phase === 'execute' && answer.status >= 500
+  return new EffectFailed(
+    'agent_failed',
+    `${spoken(agent)} answered "${phase}" with ${answer.status} and no reason that can be read.`,
+    { retriable: answer.status >= 500 && !mayHaveActed, outcomeUnknown: mayHaveActed },
+  )
+}
+
+function problemOf(agent: Registered, answer: HttpAnswer): z.infer<typeof failureAnswer> | undefined {
+  try {
+    return failureAnswer.safeParse(jsonOf(agent, answer)).data
+  } catch {
+    return undefined // No JSON: the status is all there is.
+  }
+}

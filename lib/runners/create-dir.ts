@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { hashJson } from '@/lib/base/hash'
+import { filePath } from '@/lib/nodes/config-schema'
+import { createDirConfig } from '@/lib/nodes/create-dir'
+import { narrowed } from '@/lib/nodes/node-kind'
+import { notDone } from './dry-run'
+import { makeWhole, putBack, sealable, stateOf } from './file-state'
+import { locate } from './place'
+import { actionOf, configOf, givenText, refusal } from './resolved'
+import type { Effects, Runner } from './runner'
+import { oneLine } from './words'
+
+const createDo = z.strictObject({ path: filePath })
+
+export const createDirRunner: Runner = {
+  async resolve(step) {
+    const config = configOf(createDirConfig, step.node)
+    return { path: await givenText(step, 'path', config.path, config.path_from) }
+  },
+
+  async describe(action, step, effects) {
+    const { path } = actionOf(createDo, action, step.node.id)
+    const state = await folderState(path, effects)
+    const target = oneLine(path)
+    return {
+      action: {
+        kind: 'create_dir',
+        node: step.node.id,
+        visit: step.visit,
+        do: { path },
+        consequence: narrowed('reversible', step.node),
+        target,
+        sentence: oneLine(
+          state.stood === 'folder' ? `Leave the folder ${target} as it is` : `Create the folder ${target}`,
+        ),
+        undo: 'restore',
+        undoSentence:
+          state.stood === 'folder'
+            ? 'Nothing to undo'
+            : 'Remove the folders it made, as long as they are empty',
+      },
+    }
+  },
+
+  async snapshot(action, effects) {
+    const { path } = actionOf(createDo, action.do, action.node)
+    return sealable(await folderState(path, effects))
+  },
+
+  async perform(action, effects) {
+    const { path } = actionOf(createDo, action.do, action.node)
+    if (effects.dryRun) return notDone({ path })
+    effects.signal.throwIfAborted()
+    const created = await makeWhole(await locate(path, 'write', effects))
+    return { output: { path, created } }
+  },
+
+  async probe(action, snapshot, effects) {
+    const { path } = actionOf(createDo, action.do, action.node)
+    const state = await stateOf(await locate(path, 'write', effects))
+    if (state.stood === 'folder') return 'took_effect'
+    return hashJson(state) === snapshot.hash ? 'not_taken' : 'unknown'
+  },
+
+  async stateHash(action, _snapshot, effects) {
+    const { path } = actionOf(createDo, action.do, action.node)
+    return hashJson(await stateOf(await locate(path, 'write', effects)))
+  },
+
+  async undo(action, snapshot, effects, rollback) {
+    const { path } = actionOf(createDo, action.do, action.node)
+    return putBack(path, snapshot, effects, rollback.checkpointId)
+  },
+}
+
+async function folderState(path: string, effects: Effects) {
+  const state = await stateOf(await locate(path, 'write', effects))
+  if (state.stood !== 'file') return state
+  throw refusal('not_a_folder', `"${oneLine(path, 200)}" is a file; choose another path for the folder.`)
+}

@@ -1,0 +1,115 @@
+/*
+ * Where a path really leads. A path is asked about twice: as written, and with every symlink on the way resolved. Both
+ * must lie in a folder the workflow declares, and each declared folder must itself really lie in a folder of the
+ * installation, so that no symlink anywhere lends a workflow more than it was given.
+ */
+import { lstat, mkdir, realpath } from 'node:fs/promises'
+import path from 'node:path'
+import { absolutePath, liesIn, type RootFolder, rootFolders, rootFor } from '@/lib/policy/roots'
+import type { Root } from '@/lib/workflow/graph'
+import { Folder } from './folder'
+import { errnoOf, fsFailure } from './fs-failure'
+import { refusal } from './resolved'
+import type { Effects } from './runner'
+
+export interface Place {
+  /** As written in the workflow. */
+  name: string
+  /** Absolute, without symlinks. */
+  path: string
+  /** The deepest folder above it that exists, without symlinks. */
+  existing: string
+  /** Names of the folders between `existing` and the leaf that do not exist, outermost first. */
+  missing: string[]
+  leaf: string
+}
+
+type Bounds = Pick<Effects, 'policy' | 'installationRoots'>
+
+/**
+ * Resolves a path inside the declared folders; a relative one starts in the installation's first folder. Changes
+ * nothing. Throws EffectFailed `path_outside_roots` or `path_is_symlink`.
+ */
+export async function locate(name: string, access: Root['access'], bounds: Bounds): Promise<Place> {
+  const { folders, refused } = rootFolders(bounds.policy.roots, bounds.installationRoots)
+  const written = absolutePath(name, bounds.installationRoots[0] ?? '/')
+  const asWritten = rootFor(written, access, folders, name)
+  if (!asWritten.allowed) {
+    const answer = folders.length === 0 ? (refused[0] ?? asWritten) : asWritten
+    throw refusal(answer.code, answer.sentence)
+  }
+  const real = await realPlace(written, name)
+  const inReality = rootFor(real.path, access, await realFolders(folders), name)
+  if (!inReality.allowed) throw refusal(inReality.code, inReality.sentence)
+  return real
+}
+
+/** The declared folders where they really lie; those that a symlink leads out of the installation are left out. */
+async function realFolders(folders: readonly RootFolder[]): Promise<RootFolder[]> {
+  const real: RootFolder[] = []
+  for (const folder of folders) {
+    const within = await realpath(folder.within).catch(() => undefined)
+    if (within === undefined) continue
+    const place = await realPlace(folder.path, folder.name).catch(() => undefined)
+    if (place && liesIn(place.path, within)) real.push({ ...folder, path: place.path, within })
+  }
+  return real
+}
+
+async function realPlace(written: string, name: string): Promise<Place> {
+  const whole = await realIfExists(written, name)
+  if (whole !== undefined) {
+    return { name, path: whole, existing: path.dirname(whole), missing: [], leaf: path.basename(whole) }
+  }
+  const missing: string[] = []
+  for (let folder = path.dirname(written); ; folder = path.dirname(folder)) {
+    const existing = await realIfExists(folder, name)
+    if (existing === undefined) {
+      missing.unshift(path.basename(folder))
+      continue
+    }
+    const leaf = path.basename(written)
+    return { name, path: path.join(existing, ...missing, leaf), existing, missing, leaf }
+  }
+}
+
+/** The real path, or undefined when nothing stands there. A symlink to nothing is refused: it could lead anywhere. */
+async function realIfExists(written: string, name: string): Promise<string | undefined> {
+  try {
+    return await realpath(written)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw fsFailure(error, name, 'find')
+    const dangling = await lstat(written).catch(() => undefined)
+    if (!dangling) return undefined
+    throw refusal(
+      'path_is_symlink',
+      `"${name.slice(0, 200)}" passes a symlink that leads to nothing; use a path without it.`,
+    )
+  }
+}
+
+/** Opens the folder that holds the leaf. Undefined when it does not exist. */
+export async function openParent(place: Place): Promise<Folder | undefined> {
+  return place.missing.length > 0 ? undefined : Folder.open(place.existing)
+}
+
+/** Opens the folder that holds the leaf and makes the missing ones (0755), one by one, each inside the one before. */
+export async function makeParent(place: Place): Promise<Folder> {
+  let folder = await Folder.open(place.existing)
+  for (const name of place.missing) {
+    const child = await makeFolder(folder, name, place.name).finally(() => folder.close())
+    folder = child
+  }
+  return folder
+}
+
+/** Makes a folder inside an open one, or opens the one that is there already. */
+export async function makeFolder(parent: Folder, name: string, spoken: string): Promise<Folder> {
+  try {
+    await mkdir(parent.at(name), 0o755)
+    await parent.sync()
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw fsFailure(error, spoken, 'make a folder for')
+  }
+  return parent.child(name)
+}

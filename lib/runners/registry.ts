@@ -1,0 +1,43 @@
+/*
+ * A runner for every node kind, by the names of lib/nodes/registry.ts; the types hold the two tables together. Kinds
+ * the engine handles itself (it waits for a person, or for an agent that claims the task) only resolve and describe.
+ */
+import type { EngineKind, KindName, RunnableKind } from '@/lib/nodes/registry'
+import { agentRunner } from './agent'
+import { createDirRunner } from './create-dir'
+import { httpRequestRunner } from './http-request'
+import { jsonSelectRunner } from './json-select'
+import { parseJsonRunner } from './parse-json'
+import { pauseForApprovalResolver } from './pause-for-approval'
+import { readFileRunner } from './read-file'
+import type { Resolver, Runner } from './runner'
+import { taskResolver } from './task'
+import { templateRenderRunner } from './template-render'
+import { writeFileRunner } from './write-file'
+
+export const runners: Readonly<Record<RunnableKind, Runner>> = {
+  read_file: readFileRunner,
+  write_file: writeFileRunner,
+  create_dir: createDirRunner,
+  http_request: httpRequestRunner,
+  template_render: templateRenderRunner,
+  parse_json: parseJsonRunner,
+  json_select: jsonSelectRunner,
+  agent: agentRunner,
+}
+
+export const resolvers: Readonly<Record<KindName, Resolver>> = {
+  ...runners,
+  pause_for_approval: pauseForApprovalResolver,
+  task: taskResolver,
+} satisfies Record<RunnableKind, Runner> & Record<EngineKind, Resolver>
+
+/** The runner of a kind; undefined for kinds the engine handles itself, and for what is no kind. */
+export function runnerOf(kind: string): Runner | undefined {
+  return Object.hasOwn(runners, kind) ? runners[kind as RunnableKind] : undefined
+}
+
+/** What resolves and describes a kind; undefined for what is no kind. */
+export function resolverOf(kind: string): Resolver | undefined {
+  return Object.hasOwn(resolvers, kind) ? resolvers[kind as KindName] : undefined
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { hashJson } from '@/lib/base/hash'
+import type { Json } from '@/lib/base/json'
+import { filePath } from '@/lib/nodes/config-schema'
+import { narrowed } from '@/lib/nodes/node-kind'
+import { fileMode, writeFileConfig } from '@/lib/nodes/write-file'
+import { notDone } from './dry-run'
+import { findFile, maxFileBytes, modeText, putBack, sealable, stateOf, writeWhole } from './file-state'
+import { locate } from './place'
+import { actionOf, configOf, definedOnly, given, givenText, refusal } from './resolved'
+import type { Preview, Runner } from './runner'
+import { bytesInWords, maxPreviewBytes, oneLine, previewText, textOf } from './words'
+
+const writeDo = z.strictObject({ path: filePath, content: z.string(), mode: fileMode.optional() })
+
+type WriteDo = z.infer<typeof writeDo>
+
+export const writeFileRunner: Runner = {
+  async resolve(step) {
+    const config = configOf(writeFileConfig, step.node)
+    const path = await givenText(step, 'path', config.path, config.path_from)
+    const content = await given(step, 'content', config.content, config.content_from)
+    return definedOnly({ path, content: asText(content), mode: config.mode })
+  },
+
+  async describe(action, step, effects) {
+    const wanted = checked(actionOf(writeDo, action, step.node.id))
+    const bytes = Buffer.from(wanted.content)
+    const before = await findFile(await locate(wanted.path, 'write', effects), maxFileBytes)
+    const target = oneLine(wanted.path)
+    return {
+      action: {
+        kind: 'write_file',
+        node: step.node.id,
+        visit: step.visit,
+        do: definedOnly(wanted),
+        consequence: narrowed('reversible', step.node),
+        target,
+        sentence: oneLine(
+          `${before ? 'Replace' : 'Create'} ${target} with ${bytesInWords(bytes.byteLength)}`,
+        ),
+        undo: 'restore',
+        undoSentence: before
+          ? `Put back its ${bytesInWords(before.bytes.byteLength)} and mode ${modeText(before.mode)}`
+          : 'Remove the file and the folders made for it',
+      },
+      preview: previewOf(target, before?.bytes, bytes),
+    }
+  },
+
+  async snapshot(action, effects) {
+    const { path } = actionOf(writeDo, action.do, action.node)
+    const state = await stateOf(await locate(path, 'write', effects))
+    if (state.stood === 'folder')
+      throw refusal('not_a_file', `"${oneLine(path, 200)}" is a folder; name a file.`)
+    return sealable(state)
+  },
+
+  async perform(action, effects) {
+    const wanted = checked(actionOf(writeDo, action.do, action.node))
+    const bytes = Buffer.from(wanted.content)
+    if (effects.dryRun) return notDone({ path: wanted.path })
+    const place = await locate(wanted.path, 'write', effects)
+    await writeWhole(place, bytes, modeOf(wanted), effects.idempotencyKey, effects.signal)
+    return { output: { path: wanted.path, bytes: bytes.byteLength } }
+  },
+
+  async probe(action, snapshot, effects) {
+    const wanted = actionOf(writeDo, action.do, action.node)
+    const place = await locate(wanted.path, 'write', effects)
+    const found = await findFile(place, maxFileBytes)
+    const mode = modeOf(wanted)
+    if (found?.bytes.equals(Buffer.from(wanted.content)) && (mode === undefined || found.mode === mode)) {
+      return 'took_effect'
+    }
+    return hashJson(await stateOf(place)) === snapshot.hash ? 'not_taken' : 'unknown'
+  },
+
+  async stateHash(action, _snapshot, effects) {
+    const { path } = actionOf(writeDo, action.do, action.node)
+    return hashJson(await stateOf(await locate(path, 'write', effects)))
+  },
+
+  async undo(action, snapshot, effects, rollback) {
+    const { path } = actionOf(writeDo, action.do, action.node)
+    return putBack(path, snapshot, effects, rollback.checkpointId)
+  },
+}
+
+/** A text as it is; any other value as JSON that people can read in a diff. */
+function asText(content: Json): string {
+  return typeof content === 'string' ? content : `${JSON.stringify(content, null, 2)}\n`
+}
+
+function modeOf(wanted: WriteDo): number | undefined {
+  return wanted.mode === undefined ? undefined : Number.parseInt(wanted.mode, 8)
+}
+
+function checked(wanted: WriteDo): WriteDo {
+  if (Buffer.byteLength(wanted.content) <= maxFileBytes) return wanted
+  throw refusal(
+    'too_large',
+    `The content for "${oneLine(wanted.path, 200)}" is larger than 16 MiB, the most that is written.`,
+  )
+}
+
+function previewOf(target: string, before: Buffer | undefined, after: Buffer): Preview {
+  const title = `Change to ${target}`
+  const was = before === undefined ? '' : textOf(before)
+  const becomes = textOf(after)
+  if (was === undefined || becomes === undefined) {
+    const now = before === undefined ? 'does not exist' : `holds ${bytesInWords(before.byteLength)}`
+    return {
+      show: 'text',
+      title,
+      text: `The file ${now}${was === undefined ? ' that are not text' : ''}. It would hold ${bytesInWords(after.byteLength)}${becomes === undefined ? ' that are not text' : ''}.`,
+    }
+  }
+  if (Math.max(before?.byteLength ?? 0, after.byteLength) > maxPreviewBytes) {
+    return {
+      show: 'text',
+      title,
+      text: previewText(`Too long for a comparison; the new content begins so:\n\n${becomes}`),
+    }
+  }
+  return { show: 'diff', title, before: was, after: becomes }
+}
