@@ -137,6 +137,8 @@ export interface LedgerStore {
   header(runId: RunId): Promise<RunHeader | undefined>
   /** Rows with `seq > after`, in order. */
   rows(runId: RunId, after: number, limit: number): Promise<StoredRow[]>
+  /** The row of one token; undefined when the run has none of that id. */
+  row(runId: RunId, jti: string): Promise<StoredRow | undefined>
   heads(runId: RunId): Promise<SignedHead[]>
   /** Rows of all runs (or one) with `position > after`, in order: what live streams send. */
   since(after: number, limit: number, runId?: RunId): Promise<StoredRow[]>

@@ -1,0 +1,163 @@
+/*
+ * Driving one run under a lease: ask what is due, take it in hand, wait for a change, ask again. What is in hand is
+ * the only thing remembered, and only so that nothing is taken in hand twice; losing it (a crash) costs one recovery.
+ */
+import { isProblem } from '@/lib/base/problem'
+import { type Due, due } from '@/lib/engine/due'
+import type { LeaseRef } from '@/lib/engine/ports'
+import type { WorkerPorts } from './ports'
+import { Steps } from './steps'
+import { undoRollback } from './undo'
+
+/** After a fault the same item waits this long before it is taken in hand again. */
+const faultPauseMs = 2000
+
+export class RunDriver {
+  private readonly inHand = new Map<string, Promise<void>>()
+  private readonly coolUntil = new Map<string, number>()
+  private readonly steps: Steps
+  private lost = false
+  private signalled = false
+  private wakeUp: () => void = () => undefined
+  private readonly ports: WorkerPorts
+  readonly lease: LeaseRef
+  private readonly draining: AbortSignal
+  private readonly abort: AbortSignal
+
+  /** `draining`: take nothing more in hand. `abort`: effects in hand may not be waited for any longer. */
+  constructor(ports: WorkerPorts, lease: LeaseRef, draining: AbortSignal, abort: AbortSignal) {
+    this.ports = ports
+    this.lease = lease
+    this.draining = draining
+    this.abort = abort
+    this.steps = new Steps(ports, lease, abort)
+    draining.addEventListener('abort', () => this.wake(), { once: true })
+  }
+
+  /** Something happened to the run: look again. */
+  wake(): void {
+    this.signalled = true
+    this.wakeUp()
+  }
+
+  /** The lease is gone: another worker has the run. Nothing more is taken in hand; commits of what is are refused. */
+  lose(): void {
+    this.lost = true
+    this.wake()
+  }
+
+  /** Drives until nothing is due that this worker can do, or it drains or loses the lease. */
+  async drive(): Promise<void> {
+    while (!this.lost && !this.draining.aborted) {
+      this.signalled = false
+      const { now: list, nextAt } = await this.ports.book.read(this.lease.runId, (run) =>
+        due(run, this.ports.timer.now()),
+      )
+      for (const item of list) this.take(item)
+      const cooling =
+        list.length > 0
+          ? Math.min(...this.coolUntil.values(), Number.POSITIVE_INFINITY)
+          : Number.POSITIVE_INFINITY
+      const wakeAt = Math.min(
+        list.length === 0 ? (nextAt ?? Number.POSITIVE_INFINITY) : cooling,
+        Number.POSITIVE_INFINITY,
+      )
+      if (this.inHand.size === 0 && !Number.isFinite(cooling)) break
+      await this.sleep(wakeAt)
+    }
+    await Promise.allSettled(this.inHand.values())
+  }
+
+  private take(item: Due): void {
+    const key = keyOf(item)
+    if (this.inHand.has(key)) return
+    const cool = this.coolUntil.get(key)
+    if (cool !== undefined && cool > this.ports.timer.now()) return
+    this.coolUntil.delete(key)
+    const work = this.handle(item)
+      .catch((error) => this.fault(key, item, error))
+      .finally(() => {
+        this.inHand.delete(key)
+        this.wake()
+      })
+    this.inHand.set(key, work)
+  }
+
+  private async handle(item: Due): Promise<void> {
+    const { book } = this.ports
+    const { runId } = this.lease
+    const along = { lease: this.lease }
+    switch (item.do) {
+      case 'prepare':
+        return this.steps.prepare(item.node, item.visit)
+      case 'begin':
+        return this.steps.beginWith(item.node, item.visit, item.action)
+      case 'attend':
+        return this.steps.recover(item.node, item.visit, item.attempt)
+      case 'lapse':
+        await book.execute(runId, { type: 'lapse', node: item.node, visit: item.visit }, along)
+        return
+      case 'silence':
+        await book.execute(runId, { type: 'silence', approval: item.approval }, along)
+        return
+      case 'undo':
+        return undoRollback(this.ports, this.lease, item.rollback, this.abort)
+      case 'expire':
+        await book.execute(
+          runId,
+          { type: 'cancel', by: 'engine', reason: 'The run is out of its time budget' },
+          along,
+        )
+        return
+      case 'finish':
+        await book.execute(runId, { type: 'finish' }, along)
+        return
+      default:
+        item satisfies never
+    }
+  }
+
+  private fault(key: string, item: Due, error: unknown): void {
+    if (isProblem(error, 'lease_lost')) return this.lose()
+    // The run moved on between asking and doing; asking again says what is due now.
+    if (isProblem(error, 'run_moved_on') || isProblem(error, 'run_ended')) return
+    this.coolUntil.set(key, this.ports.timer.now() + faultPauseMs)
+    const fault = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
+    this.ports.log.error(
+      { run: this.lease.runId, item, fault },
+      `Could not ${item.do} in ${this.lease.runId}; trying again`,
+    )
+  }
+
+  private async sleep(until: number): Promise<void> {
+    if (this.signalled) return
+    const over = new AbortController()
+    const woken = new Promise<void>((resolve) => {
+      this.wakeUp = resolve
+    })
+    const waits: Promise<void>[] = [woken]
+    if (Number.isFinite(until)) waits.push(this.ports.timer.waitUntil(until, over.signal))
+    await Promise.race(waits)
+    over.abort()
+  }
+}
+
+/** What must not be done twice at once: one thing per visit of a node, per question, per rollback. */
+function keyOf(item: Due): string {
+  switch (item.do) {
+    case 'prepare':
+    case 'begin':
+    case 'attend':
+    case 'lapse':
+      return `step ${item.node} ${item.visit}`
+    case 'silence':
+      return `silence ${item.approval}`
+    case 'undo':
+      return `undo ${item.rollback}`
+    case 'expire':
+    case 'finish':
+      return item.do
+    default:
+      return item satisfies never
+  }
+}

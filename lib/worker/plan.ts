@@ -1,0 +1,183 @@
+/*
+ * Making a rollback plan of a run as it is now: folds what each step did, opens and verifies each checkpoint, asks
+ * targets for the hash of their state, and lets lib/rollback plan. Changes nothing anywhere.
+ */
+import type { RunId } from '@/lib/base/ids'
+import type { JsonObject } from '@/lib/base/json'
+import { verifyCheckpoint } from '@/lib/checkpoint/verify'
+import type { RunHeader } from '@/lib/engine/ports'
+import type { CheckpointRef, Run, Visit } from '@/lib/engine/run'
+import { type Plan, planRollback, type StepCheckpoint, type StepNow } from '@/lib/rollback/plan'
+import type { RollbackScope } from '@/lib/rollback/terms'
+import type { Action, Snapshot } from '@/lib/runners/runner'
+import { effectsFor } from './effects'
+import type { WorkerPorts } from './ports'
+import { readJson } from './run-book'
+
+export interface PlanWish {
+  node: string
+  scope?: RollbackScope
+  mayCoordinate: boolean
+}
+
+/** How long a target may take to say what state it is in before the plan goes on without. */
+const lookMs = 5000
+
+/** Everything the plan needs of one step, taken from the run in one turn of the book. */
+interface Noted {
+  step: Omit<StepNow, 'checkpoint'>
+  kind: string
+  ref?: CheckpointRef
+  actionHash?: string
+}
+
+/** The plan of a rollback to before `wish.node`. Throws Problem `not_found` for a node the run does not have. */
+export async function makePlan(ports: WorkerPorts, runId: RunId, wish: PlanWish): Promise<Plan> {
+  const noted = await ports.book.read(runId, (run, header) => ({
+    header,
+    seq: run.seq,
+    graph: run.graph,
+    start: run.start,
+    steps: [...run.visits.values()].filter((visit) => began(visit)).map((visit) => noteStep(run, visit)),
+  }))
+  const { header, seq, graph, start } = noted
+  const frozen = { graph, start } as Run
+  const steps = new Map<string, StepNow>()
+  for (const { step, kind, ref, actionHash } of noted.steps) {
+    const checkpoint = ref && (await lookAt(ports, frozen, header, ref, kind, actionHash))
+    steps.set(step.node, checkpoint ? { ...step, checkpoint } : step)
+  }
+  return planRollback({
+    run: runId,
+    seq,
+    now: ports.timer.now(),
+    node: wish.node,
+    scope: wish.scope,
+    role: { mayCoordinate: wish.mayCoordinate },
+    graph,
+    steps,
+  })
+}
+
+function began(visit: Visit): boolean {
+  return visit.state.status !== 'pending' || visit.checkpoint !== undefined
+}
+
+function noteStep(run: Run, visit: Visit): Noted {
+  const node = run.graph.nodes.get(visit.node)
+  const ref = undoableCheckpoint(run, visit)
+  // A step put back to pending after a tried attempt has a checkpoint to take back; it counts as failed.
+  const status = visit.state.status === 'pending' ? 'failed' : visit.state.status
+  return {
+    step: {
+      node: visit.node,
+      label: node?.label ?? visit.node,
+      visit: visit.visit,
+      status,
+      reads: visit.reads.includes('*') ? ancestors(run, visit.node) : visit.reads,
+      agent: node?.kind === 'agent' && typeof node.config.agent === 'string' ? node.config.agent : undefined,
+      consequence: run.start?.dryRun ? 'read_only' : visit.consequence,
+    },
+    kind: node?.kind ?? '',
+    ref,
+    actionHash: visit.action,
+  }
+}
+
+/**
+ * State is put back to before the first attempt; a compensation answers what the latest one did. Attempts of one visit
+ * share their target, so one undo is enough.
+ */
+export function undoableCheckpoint(run: Run, visit: Visit): CheckpointRef | undefined {
+  const latest = visit.checkpoint === undefined ? undefined : run.checkpoints.get(visit.checkpoint)
+  const first = visit.firstCheckpoint === undefined ? undefined : run.checkpoints.get(visit.firstCheckpoint)
+  const ref = latest?.undo === 'compensate' ? latest : (first ?? latest)
+  return ref?.undone?.status === 'completed' ? undefined : ref
+}
+
+function ancestors(run: Run, node: string): string[] {
+  const reached = new Set<string>()
+  const queue = [node]
+  for (let at = 0; at < queue.length; at++) {
+    for (const parent of run.graph.parents.get(queue[at] as string) ?? []) {
+      if (reached.has(parent)) continue
+      reached.add(parent)
+      queue.push(parent)
+    }
+  }
+  return [...reached]
+}
+
+async function lookAt(
+  ports: WorkerPorts,
+  run: Run,
+  header: RunHeader,
+  ref: CheckpointRef,
+  kind: string,
+  actionHash: string | undefined,
+): Promise<StepCheckpoint> {
+  const { state, verification } = await verified(ports, header.runId, ref)
+  const { jti, snapshot, undo, reversible, at, ttlS, target, description } = ref
+  const known = { jti, snapshot, undo, reversible, at, ttlS, target, description, verification }
+  if (state === undefined || verification !== 'ok') return known
+  const stateHashNow = await stateNow(ports, run, header, ref, kind, actionHash, state)
+  return stateHashNow === undefined ? known : { ...known, stateHashNow }
+}
+
+/** Opens a checkpoint and says what it is worth now. */
+export async function verified(ports: WorkerPorts, runId: RunId, ref: CheckpointRef) {
+  const sealed = await ports.ledger.checkpoint(ref.jti)
+  let state: JsonObject | 'unopened' | undefined
+  try {
+    state = sealed && ports.vault.open(sealed)
+  } catch {
+    state = 'unopened'
+  }
+  const signatureValid = await ports.tokenHolds(runId, ref.jti)
+  // A remote agent's hash is over its own state: what is sealed here is its receipt, which names that hash.
+  const receiptHolds = ref.undo === 'remote' && typeof state === 'object' && state.out_hash === ref.snapshot
+  const verdict = verifyCheckpoint({
+    jti: ref.jti,
+    node: ref.node,
+    at: ref.at,
+    ttlS: ref.ttlS,
+    outHash: ref.snapshot,
+    signatureValid,
+    state,
+    now: ports.timer.now(),
+  })
+  const verification = receiptHolds && signatureValid && !verdict.expired ? 'ok' : verdict.verification
+  return { state: typeof state === 'object' ? state : undefined, verification, problem: verdict.problem }
+}
+
+/** The hash of the target's state now; undefined when it does not say. */
+export async function stateNow(
+  ports: WorkerPorts,
+  run: Run,
+  header: RunHeader,
+  ref: CheckpointRef,
+  kind: string,
+  actionHash: string | undefined,
+  state: JsonObject,
+): Promise<string | undefined> {
+  const runner = ports.runnerOf(kind)
+  const action = actionHash && ((await readJson(ports.ledger, actionHash)) as unknown as Action)
+  if (!runner?.stateHash || !action) return undefined
+  const over = new AbortController()
+  const late = new AbortController()
+  void ports.timer.waitUntil(ports.timer.now() + lookMs, over.signal).then(() => late.abort())
+  const step = { node: ref.node, visit: ref.visit, attempt: 0, signal: late.signal, follows: [ref.jti] }
+  try {
+    return await runner.stateHash(action, snapshotOf(ref, state), effectsFor(ports, run, header, step))
+  } catch {
+    // It cannot be looked at now; the plan says so by leaving it out, and the undo itself will tell.
+    return undefined
+  } finally {
+    over.abort()
+  }
+}
+
+/** The snapshot a checkpoint sealed. */
+export function snapshotOf(ref: CheckpointRef, state: JsonObject): Snapshot {
+  return { state, hash: ref.snapshot, undo: ref.undo, rollbackUri: ref.rollbackUri, ttlS: ref.ttlS }
+}

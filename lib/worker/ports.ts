@@ -1,0 +1,57 @@
+/** What a worker asks of its surroundings. The server, the command line and the simulation each bring their own. */
+import type { Clock } from '@/lib/base/clock'
+import type { Mint, RunId } from '@/lib/base/ids'
+import type { JsonObject } from '@/lib/base/json'
+import type { LeaseStore, LedgerStore, SealedCheckpoint } from '@/lib/engine/ports'
+import type { AgentDirectory, Runner } from '@/lib/runners/runner'
+import type { RunBook, Signer } from './run-book'
+
+/** Time that can be waited for. */
+export interface Timer extends Clock {
+  /** Resolves at `until` (ms since the epoch), or at once when the signal fires. Never throws. */
+  waitUntil(until: number, signal: AbortSignal): Promise<void>
+}
+
+/** Which checkpoint a sealed state belongs to; it opens for no other. */
+export interface CheckpointPlace {
+  jti: string
+  runId: RunId
+  node: string
+  visit: number
+}
+
+/** Seals checkpoint state with the installation's key, and opens it again. */
+export interface Vault {
+  seal(place: CheckpointPlace, state: JsonObject, expiresAt: number): SealedCheckpoint
+  /** Throws Problem `checkpoint_tampered` when it does not open. */
+  open(sealed: SealedCheckpoint): JsonObject
+}
+
+/** Reaches agents on behalf of one run. */
+export type AgentsOfRun = (wid: string) => AgentDirectory
+
+export interface WorkerLog {
+  info(data: object, sentence: string): void
+  warn(data: object, sentence: string): void
+  error(data: object, sentence: string): void
+}
+
+export interface WorkerPorts {
+  book: RunBook
+  ledger: LedgerStore
+  leases: LeaseStore
+  vault: Vault
+  signer: Signer
+  timer: Timer
+  mint: Mint
+  /** Does the ledger hold this token of the run, and does its signature hold? */
+  tokenHolds(runId: RunId, jti: string): Promise<boolean>
+  runnerOf(kind: string): Runner | undefined
+  agents: AgentsOfRun
+  installationRoots: readonly string[]
+  /** Where others ask this installation for rollbacks (`/.well-known/atd/rollback`). */
+  rollbackUri: string
+  /** Tells of appends by anybody; returns how to stop listening. */
+  onAppend(listener: (event: { runId: RunId }) => void): () => void
+  log: WorkerLog
+}

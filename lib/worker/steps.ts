@@ -1,0 +1,351 @@
+/*
+ * Steps, done: resolve, describe, ask or offer or begin, seal the checkpoint, perform, record. The order is what makes
+ * a crash harmless:
+ *
+ *   snapshot ─▶ [task token + checkpoint token + sealed state] durable ─▶ effect ─▶ [completion] durable
+ *                                                              crash here ╰─▶ recover: look, or ask a person
+ */
+import { isProblem } from '@/lib/base/problem'
+import type { ActionRef, CheckpointTaken, StepFailure } from '@/lib/engine/commands'
+import { parentsOfStep } from '@/lib/engine/draft'
+import { nextFor } from '@/lib/engine/gate'
+import type { LeaseRef, RunHeader, SealedCheckpoint } from '@/lib/engine/ports'
+import type { Run, Visit } from '@/lib/engine/run'
+import { nodeKind } from '@/lib/nodes/registry'
+import {
+  type Action,
+  EffectFailed,
+  type Effects,
+  type Preview,
+  type Runner,
+  type Snapshot,
+} from '@/lib/runners/runner'
+import type { GraphNode } from '@/lib/workflow/graph'
+import { effectsFor, failureOf } from './effects'
+import type { WorkerPorts } from './ports'
+import { readJson } from './run-book'
+import { RunValues } from './run-values'
+import { jsonValue } from './values'
+
+/** Default life of a checkpoint, as in ATD's own example. */
+const defaultTtlS = 86_400
+
+/** A step as it stood when it was read from the run; kept outside the book's turn. */
+interface Standing {
+  node: GraphNode
+  visit: number
+  attempt: number
+  runner: Runner
+  values: RunValues
+  dryRun: boolean
+  follows: string[]
+  state: Visit['state']
+  reads: string[]
+  effects(attempt: number, signal: AbortSignal, follows?: readonly string[]): Effects
+}
+
+interface Resolved {
+  action: Action
+  ref: ActionRef
+  preview?: Preview
+}
+
+export class Steps {
+  private readonly ports: WorkerPorts
+  private readonly lease: LeaseRef
+  private readonly stop: AbortSignal
+
+  /** `stop` aborts effects that a shutdown can no longer wait for. */
+  constructor(ports: WorkerPorts, lease: LeaseRef, stop: AbortSignal) {
+    this.ports = ports
+    this.lease = lease
+    this.stop = stop
+  }
+
+  /** A ready node: resolve it, then ask a person, offer it, or begin. */
+  async prepare(node: string, visit: number): Promise<void> {
+    const standing = await this.standing(node, visit)
+    let resolved: Resolved
+    try {
+      resolved = await this.resolve(standing)
+    } catch (error) {
+      this.note(error, standing)
+      await this.execute({ type: 'unresolved', node, visit, failure: failureOf(error) })
+      return
+    }
+    const values = [jsonValue(resolved.action), ...(resolved.preview ? [jsonValue(resolved.preview)] : [])]
+    const next = nextFor(standing.node, { ...standing, reads: [], node }, standing.dryRun)
+    if (next === 'begin') return this.begin(standing, resolved)
+    await this.execute({ type: next, node, visit, action: resolved.ref }, { values })
+  }
+
+  /** An approved action, or another attempt of one: exactly that action, never a new resolution. */
+  async beginWith(node: string, visit: number, actionHash: string): Promise<void> {
+    const standing = await this.standing(node, visit)
+    const action = (await readJson(this.ports.ledger, actionHash)) as Action | null | undefined
+    if (!action) throw new Error(`The action ${actionHash} of ${node} is not in the store`)
+    const { consequence, target, sentence } = action
+    const ref = { hash: actionHash, consequence, target, sentence, reads: standing.reads }
+    if (standing.node.kind === 'task') {
+      await this.execute({ type: 'offer', node, visit, action: ref })
+      return
+    }
+    await this.begin(standing, { action, ref })
+  }
+
+  /** An attempt that was running when its worker was lost. */
+  async recover(node: string, visit: number, attempt: number): Promise<void> {
+    const { ports } = this
+    const standing = await this.standing(node, visit)
+    const found = await ports.book.read(this.lease.runId, (run) => {
+      const current = run.visits.get(node)
+      return { actionHash: current?.action, checkpoint: current?.checkpoint, taskJti: current?.taskJti }
+    })
+    const action = found.actionHash && ((await readJson(ports.ledger, found.actionHash)) as unknown as Action)
+    if (!action) throw new Error(`The action of ${node} is not in the store`)
+    ports.log.info({ run: this.lease.runId, node, attempt }, `Recovering ${node} of ${this.lease.runId}`)
+    const follows = found.taskJti ? [found.taskJti] : []
+    if (action.consequence === 'read_only' || standing.dryRun) {
+      return this.perform(standing, action, attempt, undefined, follows)
+    }
+    await this.settle(standing, action, attempt, { checkpoint: found.checkpoint, follows, ifNot: 'perform' })
+  }
+
+  private async standing(nodeId: string, visit: number): Promise<Standing> {
+    const { ports } = this
+    return ports.book.read(this.lease.runId, (run, header) => {
+      const node = run.graph.nodes.get(nodeId)
+      const current = run.visits.get(nodeId)
+      const runner = node && ports.runnerOf(node.kind)
+      if (!node || !runner || current?.visit !== visit) {
+        throw new Error(`${nodeId} in visit ${visit} of ${this.lease.runId} has no runner or moved on`)
+      }
+      return {
+        node,
+        visit,
+        attempt: current.attempt,
+        runner,
+        values: new RunValues(run, nodeId, ports.ledger),
+        dryRun: run.start?.dryRun ?? false,
+        follows: parentsOfStep(run, current).slice(0, 100),
+        state: current.state,
+        reads: current.reads,
+        effects: this.effectsFactory(run, header, nodeId, visit),
+      }
+    })
+  }
+
+  private effectsFactory(run: Run, header: RunHeader, node: string, visit: number): Standing['effects'] {
+    const frozen = { graph: run.graph, start: run.start } as Run
+    return (attempt, signal, follows = []) =>
+      effectsFor(this.ports, frozen, header, { node, visit, attempt, signal, follows })
+  }
+
+  private async resolve(standing: Standing): Promise<Resolved> {
+    const { node, visit, runner, values } = standing
+    const step = { runId: this.lease.runId, node, visit }
+    const { action, preview } = await this.limited(node, async (signal) => {
+      const effects = standing.effects(standing.attempt + 1, signal, standing.follows)
+      return runner.describe(await runner.resolve({ ...step, values }), step, effects)
+    })
+    const ref: ActionRef = {
+      hash: jsonValue(action).hash,
+      consequence: action.consequence,
+      target: action.target,
+      sentence: action.sentence,
+      reads: values.recorded(),
+      preview: preview && jsonValue(preview).hash,
+    }
+    return { action, ref, preview }
+  }
+
+  private async begin(standing: Standing, { action, ref }: Resolved): Promise<void> {
+    const { node, visit } = standing
+    const attempt = standing.attempt + 1
+    let sealed: { taken: CheckpointTaken; sealed: SealedCheckpoint; snapshot: Snapshot } | undefined
+    if (action.consequence !== 'read_only' && !standing.dryRun) {
+      try {
+        sealed = await this.seal(standing, action, attempt)
+      } catch (error) {
+        this.note(error, standing)
+        await this.execute({ type: 'unresolved', node: node.id, visit, failure: failureOf(error) })
+        return
+      }
+    }
+    const decision = await this.execute(
+      {
+        type: 'begin',
+        node: node.id,
+        visit,
+        action: ref,
+        agent: node.kind === 'agent' && typeof node.config.agent === 'string' ? node.config.agent : undefined,
+        timeoutS: this.timeoutS(node),
+        checkpoint: sealed?.taken,
+      },
+      { values: [jsonValue(action)], checkpoints: sealed ? [sealed.sealed] : [] },
+    )
+    const taskJti = decision.facts.find((fact) => fact.type === 'task_start')?.jti
+    await this.perform(standing, action, attempt, sealed?.snapshot, taskJti ? [taskJti] : [])
+  }
+
+  private async seal(standing: Standing, action: Action, attempt: number) {
+    const { ports } = this
+    const jti = ports.mint()
+    const snapshot = await this.limited(standing.node, async (signal) => {
+      const effects = standing.effects(attempt, signal, standing.follows)
+      return standing.runner.snapshot?.(action, effects, jti) ?? emptySnapshot()
+    })
+    const ttlS = snapshot.ttlS ?? defaultTtlS
+    const place = { jti, runId: this.lease.runId, node: standing.node.id, visit: standing.visit }
+    const taken: CheckpointTaken = {
+      jti,
+      snapshot: snapshot.hash,
+      reversible: action.consequence === 'reversible',
+      rollbackUri: snapshot.rollbackUri ?? ports.rollbackUri,
+      target: action.target,
+      description: action.sentence,
+      ttlS,
+      undo: snapshot.undo,
+    }
+    return {
+      taken,
+      snapshot,
+      sealed: ports.vault.seal(place, snapshot.state, ports.timer.now() + ttlS * 1000),
+    }
+  }
+
+  private async perform(
+    standing: Standing,
+    action: Action,
+    attempt: number,
+    snapshot: Snapshot | undefined,
+    follows: string[],
+  ): Promise<void> {
+    const { node, visit } = standing
+    const outcome = await this.limited(node, async (signal) => {
+      try {
+        return await standing.runner.perform(action, standing.effects(attempt, signal, follows))
+      } catch (error) {
+        this.note(error, standing)
+        return { error, outOfTime: signal.aborted }
+      }
+    })
+    if (!('error' in outcome)) {
+      const value = jsonValue(outcome.output)
+      const report = {
+        type: 'succeeded',
+        node: node.id,
+        visit,
+        attempt,
+        output: value.hash,
+        label: outcome.label,
+      } as const
+      await this.execute(report, { values: [value] })
+      return
+    }
+    const { error, outOfTime } = outcome
+    const unknown = error instanceof EffectFailed ? error.outcomeUnknown : outOfTime
+    if (unknown && action.consequence !== 'read_only' && !standing.dryRun) {
+      return this.settle(standing, action, attempt, { held: snapshot, follows, ifNot: 'fail' })
+    }
+    const failure = outOfTime && !this.stop.aborted ? timedOut(node) : failureOf(error)
+    await this.execute({ type: 'failed', node: node.id, visit, attempt, failure })
+  }
+
+  /**
+   * Nobody knows whether the effect happened. Looking may tell; else a person is asked. `ifNot` says what to do when
+   * it did not happen: perform it now (it is still the first time), or record the attempt as failed.
+   */
+  private async settle(
+    standing: Standing,
+    action: Action,
+    attempt: number,
+    how: { held?: Snapshot; checkpoint?: string; follows: string[]; ifNot: 'perform' | 'fail' },
+  ): Promise<void> {
+    const { node, visit, runner } = standing
+    const snapshot = how.held ?? (await this.reopened(how.checkpoint))
+    const outcome = await this.limited(node, async (signal) =>
+      snapshot ? probed(runner, action, snapshot, standing.effects(attempt, signal, how.follows)) : 'unknown',
+    )
+    if (outcome === 'took_effect') {
+      const value = jsonValue({ recovered: true })
+      const report = {
+        type: 'succeeded',
+        node: node.id,
+        visit,
+        attempt,
+        output: value.hash,
+        recovered: true,
+      } as const
+      await this.execute(report, { values: [value] })
+    } else if (outcome === 'not_taken' && how.ifNot === 'perform') {
+      await this.perform(standing, action, attempt, snapshot, how.follows)
+    } else if (outcome === 'not_taken') {
+      await this.execute({ type: 'failed', node: node.id, visit, attempt, failure: timedOut(node) })
+    } else {
+      const sentence = `Did this take effect? ${action.sentence}`
+      await this.execute({ type: 'unknown', node: node.id, visit, attempt, sentence })
+    }
+  }
+
+  private async reopened(checkpoint: string | undefined): Promise<Snapshot | undefined> {
+    const { ports } = this
+    const sealed = checkpoint === undefined ? undefined : await ports.ledger.checkpoint(checkpoint)
+    if (!sealed || checkpoint === undefined) return undefined
+    const ref = await ports.book.read(this.lease.runId, (run) => run.checkpoints.get(checkpoint))
+    if (!ref) return undefined
+    const { snapshot: hash, undo, rollbackUri, ttlS } = ref
+    return { state: ports.vault.open(sealed), hash, undo, rollbackUri, ttlS }
+  }
+
+  private execute(command: Parameters<WorkerPorts['book']['execute']>[1], along: object = {}) {
+    return this.ports.book.execute(this.lease.runId, command, { ...along, lease: this.lease })
+  }
+
+  private timeoutS(node: GraphNode): number {
+    return node.timeoutS ?? nodeKind(node.kind)?.timeoutS ?? 60
+  }
+
+  /** Works under a signal that fires when the step is out of time or the worker may wait no longer. */
+  private async limited<T>(node: GraphNode, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const over = new AbortController()
+    const late = new AbortController()
+    const { timer } = this.ports
+    void timer.waitUntil(timer.now() + this.timeoutS(node) * 1000, over.signal).then(() => late.abort())
+    try {
+      return await work(AbortSignal.any([late.signal, this.stop]))
+    } finally {
+      over.abort()
+    }
+  }
+
+  private note(error: unknown, { node }: Standing): void {
+    if (error instanceof EffectFailed) return
+    const name = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
+    this.ports.log.error({ run: this.lease.runId, node: node.id, fault: name }, `A fault stopped ${node.id}`)
+  }
+}
+
+async function probed(runner: Runner, action: Action, snapshot: Snapshot, effects: Effects) {
+  try {
+    return (await runner.probe?.(action, snapshot, effects)) ?? 'unknown'
+  } catch {
+    // The target cannot be looked at either: only a person can tell.
+    return 'unknown'
+  }
+}
+
+function timedOut(node: GraphNode): StepFailure {
+  return {
+    code: 'effect_timeout',
+    errorType: 'timeout',
+    severity: 'error',
+    retriable: true,
+    description: `${node.label} was not finished in time`,
+  }
+}
+
+/** Kinds without a state of their own still have a checkpoint: that the action was about to happen. */
+async function emptySnapshot(): Promise<Snapshot> {
+  return { state: {}, hash: jsonValue({}).hash, undo: 'restore' }
+}
