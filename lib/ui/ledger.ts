@@ -1,0 +1,162 @@
+'use client'
+/*
+ * A run's ledger, held by a page: read page by page, then kept up by the run's live stream.
+ *
+ *   reading ──all pages──▶ following ──an event with a gap before it──▶ reading (from where it stands)
+ *
+ * The first page is asked for before the run's details have come, so that opening a run costs one wait and not two.
+ */
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import { RunFold } from '@/lib/view/run-fold'
+import type { LedgerPage, RunDetail, StreamEvent } from '@/lib/view/wire'
+import { api } from './api'
+import { EventStream } from './event-stream'
+
+/** About 1 MB a page: few enough requests, and progress that moves. */
+const tokensPerPage = 1_000
+/** Events closer together than this are drawn once. */
+const gatherMs = 40
+
+export type LedgerStatus = 'reading' | 'following' | 'failed'
+
+export class RunLedger {
+  readonly #run: string
+  readonly #listeners = new Set<() => void>()
+  readonly #heads = new Map<number, string>()
+  #firstPage: Promise<LedgerPage> | undefined
+  #stream: EventStream | undefined
+  #reading: Promise<void> | undefined
+  #gather: ReturnType<typeof setTimeout> | undefined
+  #closed = false
+  fold: RunFold | undefined
+  status: LedgerStatus = 'reading'
+  error: unknown
+  /** Counts changes: what `useSyncExternalStore` compares. */
+  version = 0
+
+  constructor(run: string) {
+    this.#run = run
+    this.#firstPage = this.#page(0)
+    // Whoever reads it meets its failure; until then it must not be "unhandled".
+    this.#firstPage.catch(() => {})
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Begins to fold, once the graph is known. */
+  begin(detail: RunDetail): void {
+    if (this.fold) return
+    this.fold = new RunFold(detail.graph)
+    void this.read()
+  }
+
+  /** Reads what is missing, and follows from there. Also what "Try again" calls. */
+  read = (): Promise<void> => {
+    this.#reading ??= this.#readAll().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #readAll(): Promise<void> {
+    const fold = this.fold
+    if (!fold) return
+    this.error = undefined
+    if (this.status === 'failed') this.status = 'reading'
+    try {
+      for (let more = true; more && !this.#closed; ) {
+        const page = await (this.#firstPage ?? this.#page(fold.seq))
+        this.#firstPage = undefined
+        this.#take(page)
+        more = page.next !== undefined
+      }
+      this.status = 'following'
+      this.#follow()
+    } catch (error) {
+      this.#firstPage = undefined
+      this.status = 'failed'
+      this.error = error
+    }
+    this.#changed(true)
+  }
+
+  #take(page: LedgerPage): void {
+    this.fold?.add(page.rows)
+    for (const head of page.heads) this.#heads.set(head.seq, head.jws)
+    this.#changed(false)
+  }
+
+  #page(after: number): Promise<LedgerPage> {
+    return api<LedgerPage>(`/runs/${this.#run}/ledger`, { query: { after, limit: tokensPerPage } })
+  }
+
+  #follow(): void {
+    if (this.#stream || this.#closed) return
+    this.#stream = new EventStream({
+      url: `/api/v1/stream?run=${encodeURIComponent(this.#run)}`,
+      ...(this.fold?.position === undefined ? {} : { after: this.fold.position }),
+      onEvent: (event) => this.#onEvent(event),
+    })
+    this.#stream.open()
+  }
+
+  #onEvent(event: StreamEvent): void {
+    const { token, prevHash, hash } = event
+    const whole = token !== undefined && prevHash !== undefined && hash !== undefined
+    const fits =
+      whole && this.fold?.add([{ seq: event.seq, position: event.position, token, prevHash, hash }])
+    if (!fits) void this.read()
+    this.#changed(false)
+  }
+
+  /** The signed heads as they are now: a run that has just ended has one more than when it was read. */
+  async freshHeads(): Promise<{ seq: number; jws: string }[]> {
+    if (this.fold?.status === 'ended' && !this.#heads.has(this.fold.seq)) {
+      const page = await this.#page(Math.max(0, this.fold.seq - 1))
+      for (const head of page.heads) this.#heads.set(head.seq, head.jws)
+    }
+    return [...this.#heads].map(([seq, jws]) => ({ seq, jws }))
+  }
+
+  #changed(now: boolean): void {
+    clearTimeout(this.#gather)
+    const tell = () => {
+      this.version++
+      for (const listener of this.#listeners) listener()
+    }
+    if (now) tell()
+    else this.#gather = setTimeout(tell, gatherMs)
+  }
+
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#gather)
+    this.#stream?.close()
+    this.#stream = undefined
+    this.#listeners.clear()
+  }
+}
+
+/** The run's ledger while the page is open. `ledger.fold` is there once `detail` is. */
+export function useRunLedger(run: string, detail: RunDetail | undefined): RunLedger | undefined {
+  const [ledger, setLedger] = useState<RunLedger>()
+  useEffect(() => {
+    const opened = new RunLedger(run)
+    setLedger(opened)
+    return () => opened.close()
+  }, [run])
+  useEffect(() => {
+    if (ledger && detail) ledger.begin(detail)
+  }, [ledger, detail])
+  useSyncExternalStore(
+    ledger?.subscribe ?? nothing,
+    () => ledger?.version ?? 0,
+    () => 0,
+  )
+  return ledger
+}
+
+const nothing = () => () => {}

@@ -1,0 +1,24 @@
+/* Runs in a worker: a ledger is checked there, so that the page stays quick while thousands of signatures are. */
+import { type CheckVerdict, checkLedger, type LedgerCheck } from '@/lib/view/ledger-check'
+
+export type VerifyAnswer =
+  | { kind: 'progress'; done: number; total: number }
+  | { kind: 'verdict'; verdict: CheckVerdict }
+  /** The check itself could not be done: a key set that cannot be read, a browser without WebCrypto. */
+  | { kind: 'failed'; sentence: string }
+
+const scope = self as unknown as {
+  onmessage: (event: MessageEvent<LedgerCheck>) => void
+  postMessage: (answer: VerifyAnswer) => void
+}
+
+scope.onmessage = async ({ data }) => {
+  try {
+    const verdict = await checkLedger(data, (done, total) =>
+      scope.postMessage({ kind: 'progress', done, total }),
+    )
+    scope.postMessage({ kind: 'verdict', verdict })
+  } catch (error) {
+    scope.postMessage({ kind: 'failed', sentence: error instanceof Error ? error.message : String(error) })
+  }
+}

@@ -1,0 +1,137 @@
+/*
+ * A run in a browser: its ledger rows as they arrive, folded with the same `evolve` as on the server. It refuses gaps
+ * and passes over what it has, so that a page and a live stream can both feed it and nothing is missed or doubled.
+ *
+ * Rows are decoded here without checking who signed them: that is ledger-check.ts, which runs in a worker and says so
+ * on screen. A token this version does not know is kept and shown under its own name; the fold goes on without it.
+ */
+import type { JsonObject } from '@/lib/base/json'
+import { type Claims, parseClaims } from '@/lib/ect/claims'
+import { decodeJws, TOKEN_TYPES, unverifiedPayload } from '@/lib/ect/jws'
+import { evolve, newRun } from '@/lib/engine/evolve'
+import { factOf } from '@/lib/engine/fact-codec'
+import type { Fact } from '@/lib/engine/facts'
+import type { Run } from '@/lib/engine/run'
+import type { WorkflowGraph } from '@/lib/workflow/graph'
+import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
+import { frameOf, type RunFrame } from './frame'
+import { type LedgerRow, ledgerRow, type VisitView, visitView } from './visit-view'
+import type { LedgerPage, RollbackView } from './wire'
+
+export type LedgerEntryWire = LedgerPage['rows'][number]
+
+/** A token taken apart for reading. */
+export interface OpenedToken {
+  header: { typ: string; alg: string; kid: string }
+  claims: JsonObject
+}
+
+export class RunFold {
+  readonly index: GraphIndex
+  /** The ledger as it came: what a verifier wants. */
+  readonly entries: LedgerEntryWire[] = []
+  readonly rows: LedgerRow[] = []
+  readonly #run: Run
+  readonly #seqOf = new Map<string, number>()
+  #frame: { at: number; frame: RunFrame } | undefined
+
+  constructor(graph: WorkflowGraph) {
+    this.index = indexGraph(graph)
+    this.#run = newRun(this.index)
+  }
+
+  /** Sequence number of the last token held; 0 before the first. */
+  get seq(): number {
+    return this.entries.length
+  }
+
+  /** Where a live stream goes on from; undefined before the first token. */
+  get position(): number | undefined {
+    return this.entries.at(-1)?.position
+  }
+
+  /** Folds the entries that are new. False when one is missing before them: fetch from `seq` on. */
+  add(entries: readonly LedgerEntryWire[]): boolean {
+    for (const entry of entries) {
+      if (entry.seq <= this.seq) continue
+      if (entry.seq !== this.seq + 1) return false
+      this.#addOne(entry)
+    }
+    return true
+  }
+
+  #addOne(entry: LedgerEntryWire): void {
+    const { claims, fact } = read(entry.token)
+    this.entries.push(entry)
+    this.rows.push(ledgerRow(entry, claims, fact))
+    this.#seqOf.set(claims.jti, entry.seq)
+    if (fact) evolve(this.#run, fact)
+  }
+
+  /** The run as screens draw it, now. The same object until another token comes. */
+  get frame(): RunFrame {
+    if (this.#frame?.at !== this.seq) {
+      this.#frame = { at: this.seq, frame: frameOf(this.#run, this.#frame?.frame) }
+    }
+    return this.#frame.frame
+  }
+
+  visit(node: string, which?: number): VisitView | undefined {
+    return visitView(this.#run, this.rows, node, which)
+  }
+
+  /** What may be done to the run now: `running`, `paused`, `rolled_back`, `ended`, … */
+  get status(): Run['state']['status'] {
+    return this.#run.state.status
+  }
+
+  get startedAt(): number | undefined {
+    return this.#run.start?.at
+  }
+
+  get dryRun(): boolean {
+    return this.#run.start?.dryRun ?? false
+  }
+
+  /** Rollbacks of this run, oldest first. */
+  rollbacks(run: string): RollbackView[] {
+    return [...this.#run.rollbacks.values()].map((rollback) => ({
+      id: rollback.id,
+      run,
+      scope: rollback.scope,
+      node: rollback.node,
+      status: rollback.status ?? 'executing',
+      by: rollback.by,
+      reason: rollback.reason,
+      askedAt: rollback.askedAt,
+      acts: [...rollback.acts.values()].map(({ node, undo, status, description }) => ({
+        node,
+        undo,
+        status,
+        description,
+      })),
+      choice: rollback.choice,
+    }))
+  }
+
+  /** Sequence number of the token with that id, when it is in this run. */
+  seqOf(jti: string): number | undefined {
+    return this.#seqOf.get(jti)
+  }
+
+  /** Header and claims of a token, as they stand in it. */
+  open(seq: number): OpenedToken | undefined {
+    const entry = this.entries[seq - 1]
+    if (!entry) return undefined
+    return { header: decodeJws(entry.token, TOKEN_TYPES).header, claims: unverifiedPayload(entry.token) }
+  }
+}
+
+function read(token: string): { claims: Claims; fact: Fact | undefined } {
+  const claims = parseClaims(unverifiedPayload(token))
+  try {
+    return { claims, fact: factOf(claims) }
+  } catch {
+    return { claims, fact: undefined }
+  }
+}
