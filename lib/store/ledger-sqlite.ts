@@ -63,6 +63,7 @@ export function sqliteLedger(
     },
     header: async (runId) => read.header.get(runId),
     rows: async (runId, after, limit) => read.rows.all(runId, after, limit),
+    row: async (runId, jti) => read.row.get(runId, jti),
     heads: async (runId) => read.heads.all(runId),
     async since(after, limit, runId) {
       if (runId === undefined) return read.since.all(after, limit)
@@ -292,6 +293,9 @@ function readStatements(db: Database) {
     hasJti: db.prepare<[string, string]>('SELECT 1 FROM ledger WHERE run_id = ? AND jti = ?'),
     rows: db.prepare<[string, number, number], StoredRow>(
       `SELECT ${ledgerColumns} FROM ledger WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+    ),
+    row: db.prepare<[string, string], StoredRow>(
+      `SELECT ${ledgerColumns} FROM ledger WHERE run_id = ? AND jti = ?`,
     ),
     heads: db.prepare<[string], SignedHead>('SELECT seq, jws FROM heads WHERE run_id = ? ORDER BY seq'),
     since: db.prepare<[number, number], StoredRow>(

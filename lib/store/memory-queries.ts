@@ -156,7 +156,7 @@ function mostUrgentFirst(a: SortKey, b: SortKey): number {
 
 function runFilter(filter: RunFilter): (run: RunRecord) => boolean {
   const { status, terminal, workflow, version, startedBy, text, since, until, failing } = filter
-  const part = text?.toLowerCase() ?? ''
+  const part = likePart(text ?? '')
   return (run) =>
     (!status || status.includes(run.status)) &&
     (!terminal || (run.terminal !== undefined && terminal.includes(run.terminal))) &&
@@ -166,7 +166,13 @@ function runFilter(filter: RunFilter): (run: RunRecord) => boolean {
     (since === undefined || run.startedAt >= since) &&
     (until === undefined || run.startedAt < until) &&
     (failing === undefined || (run.failedCount > 0 || endedBadly(run)) === failing) &&
-    [run.workflowName, run.runId, run.startedBy].some((word) => word.toLowerCase().includes(part))
+    [run.workflowName, run.runId, run.startedBy].some((word) => part.test(word))
+}
+
+/** SQL's `LIKE '%text%'`. */
+function likePart(text: string): RegExp {
+  const literal = text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+  return new RegExp(literal.replaceAll('%', '.*').replaceAll('_', '.'), 'is')
 }
 
 function endedBadly(run: RunRecord): boolean {

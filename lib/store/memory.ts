@@ -96,6 +96,7 @@ function memoryLedger(tables: Tables, clock: Clock, appended: (event: AppendEven
       const from = Math.max(0, after)
       return tables.runs.get(runId)?.rows.slice(from, from + limit) ?? []
     },
+    row: async (runId, jti) => tables.runs.get(runId)?.rows.find((row) => row.jti === jti),
     heads: async (runId) => [...(tables.runs.get(runId)?.heads ?? [])],
     async since(after, limit, runId) {
       if (runId === undefined) return tables.ledger.slice(Math.max(0, after), Math.max(0, after) + limit)

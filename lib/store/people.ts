@@ -7,17 +7,9 @@
  * an account's name is never given to another. Secrets arrive hashed; nothing here could be used to sign in.
  */
 import { Problem } from '@/lib/base/problem'
-import type { Prisma, PrismaClient } from './generated/sqlite/client'
-import { asStoreProblem } from './sqlite-problem'
-import type { WriteGate } from './write-gate'
-
-/** An open database, as lib/store/open.ts has it. */
-export interface ControlDatabase {
-  prisma: PrismaClient
-  gate: WriteGate
-  /** Named in refusals. */
-  file: string
-}
+import { type Control, controlOf, isUniqueViolation } from './control'
+import type { Prisma } from './generated/sqlite/client'
+import type { Store } from './store'
 
 export interface PersonRecord {
   id: string
@@ -70,43 +62,51 @@ const withRoles = { roles: { orderBy: { role: 'asc' } } } as const
 type PersonRow = Prisma.PersonGetPayload<{ include: typeof withRoles }>
 type Transaction = Prisma.TransactionClient
 
-export class PeopleStore {
-  readonly #prisma: PrismaClient
-  readonly #gate: WriteGate
-  readonly #file: string
+/** The people of a store made by `openStore`. */
+export function openPeople(store: Store): PeopleStore {
+  return new PeopleStore(controlOf(store))
+}
 
-  constructor(database: ControlDatabase) {
-    this.#prisma = database.prisma
-    this.#gate = database.gate
-    this.#file = database.file
+export class PeopleStore {
+  readonly #control: Control
+
+  /** Use `openPeople`. */
+  constructor(control: Control) {
+    this.#control = control
   }
 
   // people
 
   async person(id: string): Promise<PersonRecord | undefined> {
-    const row = await this.#prisma.person.findUnique({ where: { id }, include: withRoles })
+    const row = await this.#control.read((prisma) =>
+      prisma.person.findUnique({ where: { id }, include: withRoles }),
+    )
     return row ? personOf(row) : undefined
   }
 
   /** A person and what their password is checked against. */
   async credentials(name: string): Promise<{ person: PersonRecord; passwordHash: string } | undefined> {
-    const row = await this.#prisma.person.findUnique({ where: { name }, include: withRoles })
+    const row = await this.#control.read((prisma) =>
+      prisma.person.findUnique({ where: { name }, include: withRoles }),
+    )
     return row ? { person: personOf(row), passwordHash: row.passwordHash } : undefined
   }
 
   /** Everyone, by name; the disabled too. */
   async people(): Promise<PersonRecord[]> {
-    const rows = await this.#prisma.person.findMany({
-      orderBy: { name: 'asc' },
-      include: withRoles,
-      take: 10_000,
-    })
+    const rows = await this.#control.read((prisma) =>
+      prisma.person.findMany({
+        orderBy: { name: 'asc' },
+        include: withRoles,
+        take: 10_000,
+      }),
+    )
     return rows.map(personOf)
   }
 
   /** True when someone could administer. */
   async hasAdministrator(): Promise<boolean> {
-    return (await activeAdministrators(this.#prisma)) > 0
+    return (await this.#control.read(activeAdministrators)) > 0
   }
 
   /** Throws Problem `name_taken`. */
@@ -155,20 +155,24 @@ export class PeopleStore {
 
   /** A session and whose it is; ended ones too. */
   async session(hash: string): Promise<{ session: SessionRecord; person: PersonRecord } | undefined> {
-    const row = await this.#prisma.session.findUnique({
-      where: { hash },
-      include: { person: { include: withRoles } },
-    })
+    const row = await this.#control.read((prisma) =>
+      prisma.session.findUnique({
+        where: { hash },
+        include: { person: { include: withRoles } },
+      }),
+    )
     return row ? { session: sessionOf(row), person: personOf(row.person) } : undefined
   }
 
   /** Sessions of a person that are still good, newest first. */
   async sessionsOf(personId: string, now: number): Promise<SessionRecord[]> {
-    const rows = await this.#prisma.session.findMany({
-      where: { personId, endedAt: null, expiresAt: { gt: now } },
-      orderBy: { createdAt: 'desc' },
-      take: 1_000,
-    })
+    const rows = await this.#control.read((prisma) =>
+      prisma.session.findMany({
+        where: { personId, endedAt: null, expiresAt: { gt: now } },
+        orderBy: { createdAt: 'desc' },
+        take: 1_000,
+      }),
+    )
     return rows.map(sessionOf)
   }
 
@@ -192,20 +196,24 @@ export class PeopleStore {
 
   /** A token and whom it acts for; revoked and expired ones too. */
   async token(hash: string): Promise<{ token: ApiTokenRecord; person: PersonRecord } | undefined> {
-    const row = await this.#prisma.apiToken.findUnique({
-      where: { hash },
-      include: { person: { include: withRoles } },
-    })
+    const row = await this.#control.read((prisma) =>
+      prisma.apiToken.findUnique({
+        where: { hash },
+        include: { person: { include: withRoles } },
+      }),
+    )
     return row ? { token: tokenOf(row), person: personOf(row.person) } : undefined
   }
 
   /** All tokens of a person, newest first; revoked and expired ones too. */
   async tokensOf(personId: string): Promise<ApiTokenRecord[]> {
-    const rows = await this.#prisma.apiToken.findMany({
-      where: { personId },
-      orderBy: { createdAt: 'desc' },
-      take: 1_000,
-    })
+    const rows = await this.#control.read((prisma) =>
+      prisma.apiToken.findMany({
+        where: { personId },
+        orderBy: { createdAt: 'desc' },
+        take: 1_000,
+      }),
+    )
     return rows.map(tokenOf)
   }
 
@@ -242,7 +250,7 @@ export class PeopleStore {
   }
 
   async link(hash: string, now: number): Promise<LinkState> {
-    const row = await this.#prisma.firstRunLink.findUnique({ where: { hash } })
+    const row = await this.#control.read((prisma) => prisma.firstRunLink.findUnique({ where: { hash } }))
     if (!row) return 'unknown'
     if (row.usedAt !== null || (await this.hasAdministrator())) return 'used'
     return Number(row.expiresAt) > now ? 'open' : 'expired'
@@ -266,7 +274,7 @@ export class PeopleStore {
   // attempts to sign in
 
   async attempts(subject: string): Promise<AttemptRecord | undefined> {
-    const row = await this.#prisma.signInAttempt.findUnique({ where: { subject } })
+    const row = await this.#control.read((prisma) => prisma.signInAttempt.findUnique({ where: { subject } }))
     if (!row) return undefined
     return {
       failures: row.failures,
@@ -311,13 +319,9 @@ export class PeopleStore {
     })
   }
 
-  /** One transaction, alone on the file within this process. */
-  async #write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    try {
-      return await this.#gate.hold(() => this.#prisma.$transaction(work))
-    } catch (error) {
-      throw asStoreProblem(error, this.#file)
-    }
+  /** One transaction, alone on the file within this process; run again when another process was in the way. */
+  #write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#control.write((prisma) => prisma.$transaction(work))
   }
 }
 
@@ -327,7 +331,7 @@ async function insertPerson(tx: Transaction, { roles, ...person }: NewPerson): P
       data: { ...person, roles: { create: [...new Set(roles)].map((role) => ({ role })) } },
     })
   } catch (error) {
-    if ((error as { code?: unknown }).code !== 'P2002') throw error
+    if (!isUniqueViolation(error)) throw error
     throw new Problem('name_taken', `The name "${person.name}" is taken; choose another.`, {
       name: person.name,
     })

@@ -39,7 +39,10 @@ export interface RunFilter {
   workflow?: string
   version?: Hash
   startedBy?: string
-  /** Part of the workflow's name, the run's id or the one who started it; ASCII letters match in either case. */
+  /**
+   * Part of the workflow's name, the run's id or the one who started it. ASCII letters match in either case; `_` stands
+   * for any character and `%` for any number of them (Prisma's `contains` is SQL's LIKE and escapes neither).
+   */
   text?: string
   /** Started at or after. */
   since?: number
