@@ -1,5 +1,6 @@
 'use client'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { keysRest } from '@/lib/ui/shortcuts'
 import { cx } from './cx'
 import { Kbd } from './kbd'
 
@@ -11,7 +12,7 @@ export interface HoldButtonProps {
   onHeld: () => void
   busy?: boolean
   disabled?: boolean
-  /** The key that, held as long, does the same; the page calls `hold` through it. */
+  /** The key that, held as long, does the same from anywhere on the page. */
   shortcut?: string
   className?: string
 }
@@ -56,6 +57,27 @@ export function HoldButton({
     timer.current = requestAnimationFrame(step)
   }
   useEffect(() => () => cancelAnimationFrame(timer.current ?? 0), [])
+
+  const hand = useRef({ press, release })
+  hand.current = { press, release }
+  useEffect(() => {
+    if (!shortcut) return
+    const modified = (event: KeyboardEvent) => event.metaKey || event.ctrlKey || event.altKey
+    const down = (event: KeyboardEvent) => {
+      if (event.key === shortcut && !event.repeat && !modified(event) && !keysRest(event))
+        hand.current.press()
+    }
+    const up = (event: KeyboardEvent) => event.key === shortcut && hand.current.release()
+    const away = () => hand.current.release()
+    window.addEventListener('keydown', down)
+    window.addEventListener('keyup', up)
+    window.addEventListener('blur', away)
+    return () => {
+      window.removeEventListener('keydown', down)
+      window.removeEventListener('keyup', up)
+      window.removeEventListener('blur', away)
+    }
+  }, [shortcut])
 
   return (
     <button

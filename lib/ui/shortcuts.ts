@@ -18,6 +18,11 @@ function isCovered(): boolean {
   )
 }
 
+/** True when a page's keys rest for this event: someone types, or a dialog or menu is in front. */
+export function keysRest(event: KeyboardEvent): boolean {
+  return isTyping(event.target) || isCovered()
+}
+
 /**
  * Keys of a page, while it is mounted. They rest while someone types, while a dialog or menu is open, and when a
  * modifier is held (so that Ctrl+C stays copy).

@@ -40,6 +40,10 @@ export type ShownState =
   | 'skipped'
   | 'unknown'
 
+/**
+ * `GET /api/v1/runs?status=&workflow=&text=&cursor=&limit=`, newest first. `status` is one of these or, of ended runs, a
+ * terminal status; `workflow` is a name; `text` is part of a name or of an id.
+ */
 export interface RunRow {
   id: string
   workflow: string
@@ -91,6 +95,7 @@ export interface ValueView {
   truncated: boolean
 }
 
+/** `GET /api/v1/approvals?show=open|decided&cursor=&limit=`. */
 export interface ApprovalRow {
   id: string
   run: string
@@ -113,7 +118,10 @@ export interface ApprovalRow {
   mayNotBecause?: string
 }
 
-/** `GET /api/v1/approvals/{id}`: the decision card, in UI order. */
+/**
+ * `GET /api/v1/approvals/{id}`: the decision card, in UI order. The same answers `POST …/decision` and
+ * `POST …/comments {comment}`.
+ */
 export interface ApprovalCard extends ApprovalRow {
   reason: string
   /** Digest the decision is bound to; send it back with the verdict. */
@@ -238,6 +246,7 @@ export interface Validation {
   graph?: WorkflowGraph
 }
 
+/** `GET /api/v1/overview`. `counts.waiting` is every open question, of which `waiting` holds the most urgent. */
 export interface Overview {
   waiting: ApprovalRow[]
   failing: RunRow[]

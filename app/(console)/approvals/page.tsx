@@ -1,5 +1,13 @@
-import { PageHead } from '@/components/shell/page-head'
+import type { Metadata } from 'next'
+import { Suspense } from 'react'
+import { Inbox } from '@/components/approvals/inbox'
+
+export const metadata: Metadata = { title: 'Approvals' }
 
 export default function ApprovalsPage() {
-  return <PageHead title="Approvals" />
+  return (
+    <Suspense>
+      <Inbox />
+    </Suspense>
+  )
 }

@@ -1,0 +1,67 @@
+'use client'
+import { useState } from 'react'
+import { Button } from '@/components/ui/button'
+import { Dialog } from '@/components/ui/dialog'
+import { Field, Textarea } from '@/components/ui/field'
+import type { Verdict } from '@/lib/hitl/terms'
+import type { ApprovalCard } from '@/lib/view/wire'
+import { verdictWords } from './words'
+
+/** Longer than anyone writes at night; the ledger keeps it for good. */
+export const commentLength = 2_000
+
+/** An answer that deserves words: what it does, the reason, and a button that names the target again. */
+export function AnswerDialog({
+  card,
+  verdict,
+  busy,
+  onClose,
+  onAnswer,
+}: {
+  card: ApprovalCard
+  verdict: Verdict
+  busy: boolean
+  onClose: () => void
+  onAnswer: (comment: string) => Promise<void>
+}) {
+  const [comment, setComment] = useState('')
+  const words = verdictWords[verdict]
+  const button = words.button(card, card.target)
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={verdict === 'refuse' ? button : `${button}: ${card.label} on ${card.target}`}
+      description={card.sentence}
+      actions={
+        <>
+          <Button
+            variant={verdict === 'refuse' ? 'danger' : 'primary'}
+            busy={busy}
+            className="min-w-0"
+            onClick={() => void onAnswer(comment.trim())}
+          >
+            <span className="truncate">{button}</span>
+          </Button>
+          <Button onClick={onClose}>Decide later</Button>
+        </>
+      }
+    >
+      <Field label={words.ask?.label ?? 'Comment'} help={words.ask?.help} optional>
+        {(ids) => (
+          <Textarea
+            {...ids}
+            rows={3}
+            autoFocus
+            maxLength={commentLength}
+            value={comment}
+            onChange={(event) => setComment(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void onAnswer(comment.trim())
+            }}
+          />
+        )}
+      </Field>
+    </Dialog>
+  )
+}

@@ -1,0 +1,245 @@
+'use client'
+import { useRouter } from 'next/navigation'
+import { type ReactNode, useRef, useState } from 'react'
+import { Button } from '@/components/ui/button'
+import { CopyId } from '@/components/ui/copy-id'
+import { Diff, TextBlock } from '@/components/ui/diff'
+import { HoldButton } from '@/components/ui/hold-button'
+import { NoUndoIcon } from '@/components/ui/icons'
+import { Kbd } from '@/components/ui/kbd'
+import type { JsonObject } from '@/lib/base/json'
+import type { Verdict } from '@/lib/hitl/terms'
+import { type InspectorTab, links } from '@/lib/ui/links'
+import { shortId } from '@/lib/ui/short-id'
+import { useShortcuts } from '@/lib/ui/shortcuts'
+import type { ApprovalCard } from '@/lib/view/wire'
+import { AnswerDialog } from './answer-dialog'
+import { Comments } from './comments'
+import { Decided } from './decided'
+import { DeadlineSentence, DecisionFacts } from './decision-facts'
+import { EditChange } from './edit-change'
+import { verdictKeys, verdictWords } from './words'
+
+export type Answer = (verdict: Verdict, comment: string, edited?: JsonObject) => Promise<boolean>
+
+/**
+ * The decision card, in this order and with nothing above it: what will happen, the diff, can it be undone, what it
+ * touches, why it asks, who else, by when, the buttons. What cannot be undone says so first, in red, and is held for a
+ * second. All else is one key away.
+ */
+export function DecisionCard({
+  card,
+  busy,
+  onAnswer,
+  editRefused,
+  onNext,
+}: {
+  card: ApprovalCard
+  busy: boolean
+  onAnswer: Answer
+  editRefused: string | undefined
+  onNext: (() => void) | undefined
+}) {
+  const open = card.state === 'open'
+  return (
+    <div className="flex min-h-0 flex-1 flex-col overflow-auto" key={card.id}>
+      {card.consequence === 'irreversible' && <CannotBeUndone failed={card.kind !== 'approval'} />}
+      <div className="motion-fade mx-auto flex w-full max-w-[824px] flex-1 flex-col px-8 pt-6 max-md:px-4 max-md:pt-4">
+        <h2 className="text-balance text-t3 font-medium tracking-[-0.01em] [overflow-wrap:anywhere]">
+          {card.sentence}
+        </h2>
+        <p className="mono mb-4 mt-1 text-ink-2 [overflow-wrap:anywhere] max-md:mb-3">
+          {card.target} <span className="text-ink-3">by</span> {card.label}{' '}
+          <span className="text-ink-3">in</span> {card.workflow}{' '}
+          <CopyId id={card.run} what="run id" className="text-ink-3" />
+        </p>
+        <Preview card={card} />
+        <DecisionFacts card={card} />
+        <span className="flex-1 md:hidden" />
+        {open ? (
+          <Acts card={card} busy={busy} onAnswer={onAnswer} editRefused={editRefused} />
+        ) : (
+          <Decided card={card} onNext={onNext} />
+        )}
+        <Comments card={card} />
+      </div>
+    </div>
+  )
+}
+
+function CannotBeUndone({ failed }: { failed: boolean }) {
+  return (
+    <p className="flex items-start gap-2 border-b border-failed-line bg-failed-wash px-4 py-2.5 text-failed-ink md:px-8">
+      <NoUndoIcon className="mt-0.5 shrink-0 text-failed-mark" />
+      <span>
+        <b>Cannot be undone.</b>{' '}
+        {failed
+          ? 'What it did before it failed stays done.'
+          : 'What it does stays done; there is no way back.'}
+      </span>
+    </p>
+  )
+}
+
+function Preview({ card }: { card: ApprovalCard }) {
+  const aside = (
+    <span className="max-md:hidden">
+      digest <CopyId id={card.action} what="digest" className="text-ink-2" />
+    </span>
+  )
+  if (!card.preview) {
+    return (
+      <p className="text-t1 text-ink-3">
+        No preview: this kind of step cannot show what it changes. Digest{' '}
+        <CopyId id={card.action} what="digest" className="text-ink-2" />
+      </p>
+    )
+  }
+  return card.preview.show === 'diff' ? (
+    <Diff title={card.preview.title} before={card.preview.before} after={card.preview.after} aside={aside} />
+  ) : (
+    <TextBlock title={card.preview.title} text={card.preview.text} aside={aside} />
+  )
+}
+
+function Acts({
+  card,
+  busy,
+  onAnswer,
+  editRefused,
+}: {
+  card: ApprovalCard
+  busy: boolean
+  onAnswer: Answer
+  editRefused: string | undefined
+}) {
+  const [asking, setAsking] = useState<Verdict>()
+  const [editing, setEditing] = useState(false)
+  const draft = useRef<JsonObject | undefined>(undefined)
+  const may = card.mayDecide && !busy
+  const mayEdit = may && card.editable !== undefined && card.verdicts.includes('approve')
+  const choose = (verdict: Verdict) => {
+    if (verdictWords[verdict].ask) setAsking(verdict)
+    else void onAnswer(verdict, '')
+  }
+  const held = (verdict: Verdict) => verdict === 'approve' && card.consequence === 'irreversible'
+  const [first, second] = card.verdicts
+  useShortcuts({
+    // The held button listens to its own key.
+    a: may && first && !held(first) ? () => choose(first) : undefined,
+    x: may && second ? () => choose(second) : undefined,
+    e: mayEdit ? () => setEditing(true) : undefined,
+  })
+  return (
+    <div className="sticky bottom-0 mt-2 border-t bg-surface pb-3 pt-4 max-md:-mx-4 max-md:px-4 max-md:pb-7 max-md:pt-3">
+      <p className="mb-3 md:hidden">
+        <DeadlineSentence card={card} />
+      </p>
+      {!card.mayDecide && (
+        <p className="mb-3 text-ink-2" role="note">
+          <b>You cannot decide this.</b> {card.mayNotBecause}
+        </p>
+      )}
+      <div className="mb-3 flex flex-wrap gap-2 max-md:grid max-md:grid-cols-2">
+        {card.verdicts.map((verdict, index) => {
+          const words = verdictWords[verdict].button(card, card.target)
+          const key = verdictKeys[index]
+          if (held(verdict)) {
+            return (
+              <HoldButton
+                key={verdict}
+                shortcut={key}
+                busy={busy}
+                disabled={!card.mayDecide}
+                onHeld={() => void onAnswer(verdict, '')}
+                className="min-w-0 max-md:col-span-2"
+              >
+                <span className="truncate">{words}</span>
+              </HoldButton>
+            )
+          }
+          const alone = index === 0
+          return (
+            <Button
+              key={verdict}
+              variant={alone && card.kind !== 'outcome_unknown' ? 'primary' : 'default'}
+              shortcut={key}
+              busy={busy}
+              disabled={!card.mayDecide}
+              aria-label={verdict === 'refuse' ? words : undefined}
+              onClick={() => choose(verdict)}
+              className={
+                alone && verdict !== 'took_effect' ? 'min-w-0 max-w-full max-md:col-span-2' : 'min-w-0'
+              }
+            >
+              <span className="truncate">{verdict === 'refuse' ? 'Refuse…' : words}</span>
+            </Button>
+          )
+        })}
+        {card.editable && card.verdicts.includes('approve') && (
+          <Button shortcut="e" disabled={!mayEdit} onClick={() => setEditing(true)}>
+            Edit the change…
+          </Button>
+        )}
+      </div>
+      <OneKeyAway card={card} />
+      {asking && (
+        <AnswerDialog
+          card={card}
+          verdict={asking}
+          busy={busy}
+          onClose={() => setAsking(undefined)}
+          onAnswer={async (comment) => {
+            if (await onAnswer(asking, comment)) setAsking(undefined)
+          }}
+        />
+      )}
+      {card.editable && (
+        <EditChange
+          card={card}
+          editable={card.editable}
+          draft={draft}
+          open={editing}
+          busy={busy}
+          refused={editRefused}
+          onClose={() => setEditing(false)}
+          onApprove={async (edited) => {
+            if (await onAnswer('approve', '', edited)) setEditing(false)
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+const away: [key: string, word: string, tab: InspectorTab | undefined][] = [
+  ['i', 'Input', 'input'],
+  ['t', 'Tokens', 'tokens'],
+  ['c', 'Checkpoint', 'checkpoint'],
+  ['g', 'Run graph', undefined],
+]
+
+/** The rest of what there is to know, each behind one key: it opens the run at this step. */
+function OneKeyAway({ card }: { card: ApprovalCard }) {
+  const router = useRouter()
+  const href = (tab: InspectorTab | undefined) =>
+    links.run(card.run, { node: card.node, ...(tab ? { tab } : {}) })
+  useShortcuts(Object.fromEntries(away.map(([key, , tab]) => [key, () => router.push(href(tab))])))
+  return (
+    <p className="flex gap-4 whitespace-nowrap text-t1 text-ink-3 max-md:hidden">
+      <span>One key away</span>
+      {away.map(
+        ([key, word, tab]): ReactNode => (
+          <a
+            key={key}
+            href={href(tab)}
+            className="hover:text-ink"
+            title={`${word} of ${card.label} in ${shortId(card.run)}`}
+          >
+            <Kbd>{key}</Kbd> {word}
+          </a>
+        ),
+      )}
+    </p>
+  )
+}

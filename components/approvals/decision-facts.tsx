@@ -1,0 +1,79 @@
+'use client'
+import { Fact, Facts, Sub } from '@/components/ui/facts'
+import { Countdown, RelativeTime } from '@/components/ui/relative-time'
+import { momentOf } from '@/lib/ui/format-time'
+import { useNow } from '@/lib/ui/now'
+import { actorName } from '@/lib/ui/short-id'
+import type { ApprovalCard } from '@/lib/view/wire'
+import { followSentence, kindWords, listed } from './words'
+
+const undoSub = {
+  restore: 'Its state is sealed before it runs.',
+  remote: 'The agent that does it holds the state.',
+  compensate: 'By another action; what was seen meanwhile stays seen.',
+} as const
+
+/** What a person weighs, in the order they weigh it: undo, what it touches, why, who else, and by when. */
+export function DecisionFacts({ card }: { card: ApprovalCard }) {
+  const agents = card.touches.agents
+  return (
+    <Facts className="mt-4 max-md:mt-2">
+      <Fact label="Undo">
+        {card.undo ? (
+          <>
+            {card.undo.sentence} <Sub>{undoSub[card.undo.method]}</Sub>
+          </>
+        ) : card.consequence === 'read_only' ? (
+          <>
+            Not needed. <Sub>It only reads.</Sub>
+          </>
+        ) : (
+          <>
+            None. <Sub>What it does stays done.</Sub>
+          </>
+        )}
+      </Fact>
+      <Fact label="Touches">
+        {agents.length > 0 ? `${listed(agents)}.` : `${card.target}.`}{' '}
+        <Sub>{followSentence(card.touches)}</Sub>
+      </Fact>
+      <Fact label="Asks because">
+        {card.reason || kindWords[card.kind].because}{' '}
+        <Sub>
+          {actorName(card.runStartedBy)} began the run <RelativeTime at={card.runStartedAt} />.
+        </Sub>
+      </Fact>
+      <Fact label="Also decides">
+        Nobody else. <Sub>One {card.role} is enough; the first answer holds.</Sub>
+      </Fact>
+      {card.state === 'open' && (
+        <div className="contents max-md:hidden">
+          <Fact label="Deadline">
+            <DeadlineSentence card={card} />
+          </Fact>
+        </div>
+      )}
+    </Facts>
+  )
+}
+
+/** By when, and what silence means. */
+export function DeadlineSentence({ card }: { card: ApprovalCard }) {
+  const now = useNow()
+  if (card.deadlineAt === undefined) {
+    return (
+      <>
+        None. <Sub>{card.onSilence}</Sub>
+      </>
+    )
+  }
+  return (
+    <>
+      If nobody answers by{' '}
+      <span className="num" suppressHydrationWarning>
+        {momentOf(card.deadlineAt, now)}
+      </span>
+      , in <Countdown at={card.deadlineAt} className="font-medium" />: {card.onSilence}
+    </>
+  )
+}

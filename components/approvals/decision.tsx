@@ -1,0 +1,131 @@
+'use client'
+import { ChevronLeft } from 'lucide-react'
+import { useState } from 'react'
+import { LiveMark } from '@/components/shell/live-mark'
+import { ErrorNote } from '@/components/ui/error-note'
+import { Skeleton } from '@/components/ui/skeleton'
+import { warn } from '@/components/ui/toast'
+import type { JsonObject } from '@/lib/base/json'
+import type { Verdict } from '@/lib/hitl/terms'
+import { isApiProblem, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
+import { useApproval, useDecide } from '@/lib/ui/queries'
+import { tellDecided } from './decided-toast'
+import { DecisionCard } from './decision-card'
+import { StaleDecision } from './stale-decision'
+import { kindWords } from './words'
+
+/** What was tried and came too late. */
+export interface TooLate {
+  verdict: Verdict
+  at: number
+  sentence: string
+}
+
+/** Refusals that mean: the question is no longer the one on screen. */
+const tooLateCodes = new Set([
+  'approval_decided',
+  'approval_gone',
+  'approval_digest',
+  'run_moved_on',
+  'run_ended',
+])
+
+/** One question, from loading to decided. Mounted anew for each, so nothing of one can leak into the next. */
+export function Decision({
+  id,
+  place,
+  onBack,
+  onDecided,
+  onNext,
+}: {
+  id: string
+  place: { at: number; of: number } | undefined
+  onBack: () => void
+  onDecided: () => void
+  onNext: (() => void) | undefined
+}) {
+  const query = useApproval(id)
+  const decide = useDecide()
+  const [tooLate, setTooLate] = useState<TooLate>()
+  const [editRefused, setEditRefused] = useState<string>()
+  // One key for as long as the question is on screen and the answer is the same: a second click is the same decision.
+  const [attempt] = useState(() => new Map<string, string>())
+  const card = query.data
+
+  async function answer(verdict: Verdict, comment: string, edited?: JsonObject): Promise<boolean> {
+    if (!card || decide.isPending) return false
+    setEditRefused(undefined)
+    const intent = JSON.stringify([verdict, comment, card.action, edited])
+    const idempotencyKey = attempt.get(intent) ?? newIdempotencyKey()
+    attempt.set(intent, idempotencyKey)
+    try {
+      await decide.mutateAsync({
+        id,
+        verdict,
+        action: card.action,
+        comment,
+        idempotencyKey,
+        ...(edited ? { edited } : {}),
+      })
+      tellDecided(card, verdict, edited !== undefined)
+      onDecided()
+      return true
+    } catch (error) {
+      if (isApiProblem(error) && tooLateCodes.has(error.code)) {
+        setTooLate({ verdict, at: Date.now(), sentence: error.message })
+        return true
+      }
+      if (isApiProblem(error, 'approval_edit_refused') || isApiProblem(error, 'input_invalid')) {
+        setEditRefused(error.message)
+        return false
+      }
+      // A refusal is not remembered under its key, so the next try is a new one.
+      if (isApiProblem(error) && error.status >= 400) attempt.delete(intent)
+      warn('Your decision was not taken', `${sentenceOf(error)} Nothing was changed; the step is still held.`)
+      return false
+    }
+  }
+
+  return (
+    <>
+      <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-canvas pl-1 pr-4 md:hidden">
+        <button
+          type="button"
+          aria-label="All questions"
+          onClick={onBack}
+          className="ring-inside grid size-12 place-items-center"
+        >
+          <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" />
+        </button>
+        <b>{card ? kindWords[card.kind].title : 'Approval'}</b>
+        {place && (
+          <span className="text-ink-3">
+            <span className="num">{place.at}</span> of <span className="num">{place.of}</span>
+          </span>
+        )}
+        <span className="flex-1" />
+        <LiveMark brief />
+      </header>
+      {query.isError && !card ? (
+        <ErrorNote
+          title="This question could not be read"
+          error={query.error}
+          means="What is held stays held."
+          onRetry={() => void query.refetch()}
+        />
+      ) : !card ? (
+        <Skeleton what="the question" lines={8} row={40} />
+      ) : tooLate ? (
+        <StaleDecision card={card} tried={tooLate} onNext={onNext} />
+      ) : (
+        <DecisionCard
+          card={card}
+          busy={decide.isPending}
+          onAnswer={answer}
+          editRefused={editRefused}
+          onNext={onNext}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,71 @@
+'use client'
+import { Button } from '@/components/ui/button'
+import { CopyId } from '@/components/ui/copy-id'
+import { Fact, Facts, Sub } from '@/components/ui/facts'
+import { StateShape } from '@/components/ui/state'
+import { age, clockTime } from '@/lib/ui/format-time'
+import { links } from '@/lib/ui/links'
+import { actorName } from '@/lib/ui/short-id'
+import { useShortcuts } from '@/lib/ui/shortcuts'
+import type { ApprovalCard } from '@/lib/view/wire'
+import type { TooLate } from './decision'
+import { verdictWords } from './words'
+
+/** A decision that came too late: who decided, when and why, and the way on. The person's own click changed nothing. */
+export function StaleDecision({
+  card,
+  tried,
+  onNext,
+}: {
+  card: ApprovalCard
+  tried: TooLate
+  onNext: (() => void) | undefined
+}) {
+  const won = card.decision
+  const noun = verdictWords[tried.verdict].noun
+  useShortcuts({ g: () => window.location.assign(links.run(card.run, { node: card.node })) })
+  return (
+    <div className="min-h-0 flex-1 overflow-auto p-4 md:px-8 md:py-6">
+      <div className="mx-auto max-w-[560px] rounded-r2 border">
+        <div role="alert" className="flex gap-2 border-b p-4">
+          <span className="mt-0.5">
+            <StateShape state="failed" />
+          </span>
+          <div className="min-w-0">
+            <b className="block text-balance">
+              {won
+                ? `Your ${noun} was not taken: ${actorName(won.by)} ${verdictWords[won.verdict].past} this step ${age(Math.max(0, tried.at - won.at))} before you.`
+                : `Your ${noun} was not taken.`}
+            </b>
+            <p className="mt-1 text-ink-2">{tried.sentence}</p>
+          </div>
+        </div>
+        <div className="px-4 pb-4 pt-1">
+          <Facts>
+            <Fact label="You">
+              <span className="num">{clockTime(tried.at)}</span>{' '}
+              <Sub>{verdictWords[tried.verdict].past}, digest</Sub> <CopyId id={card.action} what="digest" />
+            </Fact>
+            {won && (
+              <Fact label="Decided">
+                <span className="num">{clockTime(won.at)}</span>{' '}
+                <Sub>{verdictWords[won.verdict].past} by</Sub> {actorName(won.by)}
+              </Fact>
+            )}
+            {won?.comment && <Fact label="Why">“{won.comment}”</Fact>}
+          </Facts>
+          <div className="mt-3 flex flex-wrap gap-2 max-md:flex-col">
+            {onNext && (
+              <Button variant="primary" shortcut="j" onClick={onNext}>
+                Next question
+              </Button>
+            )}
+            <Button asChild>
+              <a href={links.run(card.run, { node: card.node })}>Open the run</a>
+            </Button>
+          </div>
+        </div>
+      </div>
+    </div>
+  )
+}

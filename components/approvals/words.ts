@@ -1,0 +1,101 @@
+import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
+import { count } from '@/lib/ui/format-time'
+import { actorName } from '@/lib/ui/short-id'
+import type { ApprovalCard, ApprovalRow, ShownState } from '@/lib/view/wire'
+
+/** Why a person is asked: its name in the inbox, and whose shape and colour it wears. */
+export const kindWords: Record<ApprovalKind, { title: string; as: ShownState; because: string }> = {
+  approval: { title: 'Approval', as: 'waiting', because: 'This step is held until someone decides.' },
+  outcome_unknown: {
+    title: 'Outcome unknown',
+    as: 'unknown',
+    because: 'Holdpoint stopped between the act and its answer, and will not do it twice unasked.',
+  },
+  irreversible_failed: {
+    title: 'Irreversible step failed',
+    as: 'escalated',
+    because: 'A step that cannot be undone has failed.',
+  },
+  rollback_escalated: {
+    title: 'Rollback met what cannot be undone',
+    as: 'escalated',
+    because: 'A rollback reached a step that cannot be undone.',
+  },
+  rollback_failed: {
+    title: 'Rollback failed, run stopped',
+    as: 'escalated',
+    because: 'A rollback failed and the run is stopped.',
+  },
+}
+
+export interface VerdictWords {
+  /** On the button, with its target. */
+  button: (row: Pick<ApprovalRow, 'label'>, target?: string) => string
+  /** What the decider did, for lists and toasts: "grace approved". */
+  past: string
+  /** The noun: "Your approval was not taken". */
+  noun: string
+  /** Asked for in a dialog: what to write there. Absent: one click decides. */
+  ask?: { help: string; label: string }
+}
+
+const named = (verb: string) => (row: Pick<ApprovalRow, 'label'>, target?: string) =>
+  target && target !== row.label ? `${verb} ${row.label} on ${target}` : `${verb} ${row.label}`
+
+/** The one table of answers: their buttons, their past and their noun. */
+export const verdictWords: Record<Verdict, VerdictWords> = {
+  approve: { button: named('Approve'), past: 'approved', noun: 'approval' },
+  refuse: {
+    button: named('Refuse'),
+    past: 'refused',
+    noun: 'refusal',
+    ask: {
+      label: 'Reason, kept in the ledger',
+      help: 'The step does not run. Whoever began the run reads this.',
+    },
+  },
+  took_effect: {
+    button: () => 'It took effect',
+    past: 'recorded the effect of',
+    noun: 'answer',
+    ask: {
+      label: 'How you know, kept in the ledger',
+      help: 'The step counts as done and the run goes on from here. Nothing is sent again.',
+    },
+  },
+  not_taken: {
+    button: () => 'It did not happen',
+    past: 'recorded no effect of',
+    noun: 'answer',
+    ask: {
+      label: 'How you know, kept in the ledger',
+      help: 'The step counts as not done and is tried again.',
+    },
+  },
+  acknowledge: { button: named('Acknowledge'), past: 'acknowledged', noun: 'acknowledgement' },
+}
+
+/** The keys of answers, by their place: the first is `a`, the second `x`. */
+export const verdictKeys = ['a', 'x'] as const
+
+/** "3 later steps on 2 agents follow, 1 of them cannot be undone." Empty when nothing follows. */
+export function followSentence(touches: ApprovalCard['touches']): string {
+  const { later } = touches
+  if (later.length === 0) return 'No later step depends on it.'
+  const final = later.filter((step) => step.irreversible).length
+  const follow = `${count(later.length, 'later step follows', 'later steps follow')}`
+  return final === 0 ? `${follow}.` : `${follow}, ${final} of them cannot be undone.`
+}
+
+/** "a, b and c". */
+export function listed(names: string[]): string {
+  if (names.length <= 1) return names[0] ?? ''
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}
+
+/** "grace approved" of a decided row. */
+export function decidedWords(row: Pick<ApprovalRow, 'verdict' | 'by'>): string {
+  if (!row.verdict) return 'closed without an answer'
+  const by = row.by === 'silence' ? 'Silence' : row.by ? actorName(row.by) : 'Someone'
+  return `${by} ${verdictWords[row.verdict].past}${row.verdict === 'took_effect' || row.verdict === 'not_taken' ? ' this step' : ''}`
+}
