@@ -27,12 +27,9 @@ export async function generateClient() {
   const stamp = stampOf(['prisma', 'prisma.config.ts', 'node_modules/prisma/package.json'])
   if (stampHolds(stampFile, stamp) && existsSync(path.join(made, 'client.ts'))) return
   await stage('Generating the database client', () =>
-    must(
-      'Prisma could not generate the database client',
-      process.execPath,
-      ['node_modules/prisma/build/index.js', 'generate', '--schema', 'prisma/sqlite'],
-      { env: prismaEnv() },
-    ),
+    must('The database client could not be generated', process.execPath, ['prisma/generate.mjs'], {
+      env: prismaEnv(),
+    }),
   )
   setStamp(stampFile, stamp)
 }

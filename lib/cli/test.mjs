@@ -66,7 +66,7 @@ async function generateRouteTypes() {
 }
 
 async function compareSchema() {
-  await must('The models and the migrations differ', node, ['prisma/schema-diff.mjs', 'sqlite', '--check'])
+  await must('The models and the migrations differ', node, ['lib/store/schema-diff.mjs', 'sqlite', '--check'])
 }
 
 async function unitTests() {

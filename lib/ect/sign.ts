@@ -1,4 +1,5 @@
 import { type KeyObject, sign } from 'node:crypto'
+import type { JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import { type Claims, parseClaims } from './claims'
 import { type HeadClaims, parseHeadClaims } from './head'
@@ -29,9 +30,14 @@ export function signHead(head: HeadClaims, key: SigningKey): string {
   return signSync(signingInput(HEAD_TYPES[0], parseHeadClaims({ ...head }), key), key)
 }
 
+/** Signs any other statement of this installation under a `typ` of its own, so that it is never taken for a token. */
+export function signJson(typ: string, payload: JsonObject, key: SigningKey): string {
+  return signSync(signingInput(typ, payload, key), key)
+}
+
 const headers = new WeakMap<SigningKey, Map<string, string>>()
 
-function signingInput(typ: string, payload: Claims | HeadClaims, key: SigningKey): string {
+function signingInput(typ: string, payload: Claims | HeadClaims | JsonObject, key: SigningKey): string {
   let byType = headers.get(key)
   if (byType === undefined) {
     byType = new Map()

@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+/*
+ * What `npx holdpoint` runs: the bundled command line, built first when it is missing or its sources changed. What
+ * that says goes to standard error, because a command's standard output may be data.
+ */
+import { buildPrograms } from './build.mjs'
+import { generateClient } from './generate.mjs'
+import { installMissing } from './install.mjs'
+import { explain, speakOn } from './stages.mjs'
+
+speakOn(process.stderr)
+try {
+  if (!process.env.HOLDPOINT_NO_BUILD) {
+    await installMissing()
+    await generateClient()
+    await buildPrograms()
+  }
+  const { main } = await import('../../dist/holdpoint.js')
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  explain(error)
+  process.exitCode = 1
+}

@@ -1,0 +1,140 @@
+/*
+ * The command line: `npx holdpoint …`. This file knows every command's words and options and nothing of what it does;
+ * each command is a file that is loaded when it is asked for, so that `--help` costs nothing but this.
+ *
+ * Standard output is the answer (for people, or JSON with --json); everything else goes to standard error. Exit codes
+ * are in exit-codes.ts. A command returns its code; only the launcher ends the process.
+ */
+import { Command, CommanderError } from 'commander'
+import { Problem } from '@/lib/base/problem'
+import { exitCode } from './exit-codes'
+import { inputValue, wholeNumber } from './parse-options'
+import { UsageError } from './usage-error'
+
+const dataHelp = 'data folder (default: HOLDPOINT_DATA, or ./data)'
+
+/** Runs one command line (without `node` and the script) and returns its exit code. Never throws for what users do. */
+export async function main(args: string[]): Promise<number> {
+  let code: number = exitCode.ok
+  const program = commandLine((result) => {
+    code = result
+  })
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return code
+  } catch (error) {
+    return told(error)
+  }
+}
+
+/** Says what went wrong in one sentence, and returns the exit code for it. */
+function told(error: unknown): number {
+  if (error instanceof CommanderError) {
+    // Help and version were printed; everything else has been said by Commander.
+    return error.exitCode === 0 ? exitCode.ok : exitCode.usage
+  }
+  if (error instanceof UsageError) {
+    console.error(`holdpoint: ${error.message}`)
+    return exitCode.usage
+  }
+  if (error instanceof Problem) {
+    console.error(`holdpoint: ${error.message} (${error.code})`)
+    return exitCode.failed
+  }
+  console.error('holdpoint: an error that should not happen:', error)
+  return exitCode.failed
+}
+
+function commandLine(finish: (code: number) => void): Command {
+  const program = new Command('holdpoint')
+    .description('Runs agent workflows with signed steps, held decisions, and one click that takes it back.')
+    .version('0.1.0')
+    .showHelpAfterError('(holdpoint --help lists what there is)')
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'holdpoint: ')) })
+    .exitOverride()
+    .addHelpText('after', '\nExit codes: 0 done, 2 usage, 5 failed or refused, 7 the run waits.')
+  addServing(program, finish)
+  addRuns(program, finish)
+  addEvidence(program, finish)
+  addChecks(program, finish)
+  return program
+}
+
+type Finish = (code: number) => void
+
+function addServing(program: Command, finish: Finish): void {
+  program
+    .command('serve')
+    .description('start the console with its engine')
+    .option('--port <number>', 'port (default: PORT, or 3000)', wholeNumber('--port', 1, 65_535))
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--origin <url>', 'the address people use, when a proxy stands in front')
+    .option('--data <folder>', dataHelp)
+    .option('--lab', 'bring the example agents and runs along')
+    .option('--dev', 'build pages when they are asked for, for working on Holdpoint itself')
+    .action(async (options) => finish(await (await import('./serve')).serve(options)))
+  program
+    .command('worker')
+    .description('work on runs of a data folder without a console')
+    .option('--data <folder>', dataHelp)
+    .option('--concurrency <number>', 'steps under way at once', wholeNumber('--concurrency', 1, 1000))
+    .action(async (options) => finish(await (await import('./worker-command')).workerCommand(options)))
+}
+
+function addRuns(program: Command, finish: Finish): void {
+  program
+    .command('run')
+    .description('run a workflow once, to its end or until it waits; the outcome goes to standard output')
+    .argument('[file]', 'the workflow; may be left out with --resume')
+    .option('--input <json>', 'the input, as JSON or @file', inputValue)
+    .option('--start <name>', 'the start to enter by, where a workflow has several')
+    .option('--dry-run', 'say what each step would do, and do nothing consequential')
+    .option(
+      '--timeout-secs <seconds>',
+      'give up after this long',
+      wholeNumber('--timeout-secs', 1, 31_536_000),
+    )
+    .option('--data <folder>', dataHelp)
+    .option('--resume <run>', 'go on with a run that waits')
+    .option('--json', 'the outcome as one line of JSON')
+    .action(async (file, options) => finish(await (await import('./run-command')).runCommand(file, options)))
+}
+
+function addEvidence(program: Command, finish: Finish): void {
+  program
+    .command('export')
+    .description('write a run with all its evidence into one file that anyone can verify')
+    .argument('<run>', 'the run, run_…')
+    .requiredOption('-o, --output <bundle>', 'the file to write; it must not exist yet')
+    .option('--data <folder>', dataHelp)
+    .action(async (run, options) =>
+      finish(await (await import('./export-command')).exportCommand(run, options)),
+    )
+  program
+    .command('verify')
+    .description('check an exported bundle, offline; names the first token or entry that does not hold')
+    .argument('<bundle>', 'the exported file')
+    .option('--keys <file>', 'keys you trust, as a JWK set; without it the keys in the bundle are used')
+    .option('--json', 'the verdict as one line of JSON')
+    .action(async (bundle, options) =>
+      finish(await (await import('./verify-command')).verifyCommand(bundle, options)),
+    )
+}
+
+function addChecks(program: Command, finish: Finish): void {
+  program
+    .command('validate')
+    .description('check workflow files; every finding has its place and how to mend it')
+    .argument('<file...>', 'workflow files')
+    .option('--json', 'findings as one line of JSON')
+    .action(async (files, options) =>
+      finish(await (await import('./validate-command')).validateCommand(files, options)),
+    )
+  program
+    .command('doctor')
+    .description('check this machine and an installation’s data folder')
+    .option('--data <folder>', dataHelp)
+    .option('--port <number>', 'port (default: PORT, or 3000)', wholeNumber('--port', 1, 65_535))
+    .option('--json', 'findings as one line of JSON')
+    .action(async (options) => finish(await (await import('./doctor')).doctor(options)))
+}

@@ -1,0 +1,78 @@
+import type { Json } from '@/lib/base/json'
+import type { RunOutcome } from '@/lib/worker/one-shot'
+import { dataFolder } from './data-folder'
+import { exitCode } from './exit-codes'
+import { readText } from './parse-options'
+import { UsageError } from './usage-error'
+
+export interface RunOptions {
+  input?: Json
+  start?: string
+  dryRun?: boolean
+  timeoutSecs?: number
+  data?: string
+  resume?: string
+  json?: boolean
+}
+
+/** `holdpoint run FILE`: one run to its end, or until it waits. The outcome goes to standard output, logs to standard error. */
+export async function runCommand(file: string | undefined, options: RunOptions): Promise<number> {
+  if (file === undefined && options.resume === undefined) {
+    throw new UsageError('run needs a workflow file, or --resume and the id of a run that waits')
+  }
+  if (options.resume !== undefined && (options.input !== undefined || options.start !== undefined)) {
+    throw new UsageError('--resume goes on with a run as it is; --input and --start belong to a new one')
+  }
+  const { runOnce } = await import('@/lib/worker/one-shot')
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  const data = dataFolder(options.data)
+  const outcome = await runOnce({
+    dataDir: data.path,
+    keysDir: data.keys,
+    ...(file === undefined ? {} : { workflow: { filename: file, text: readText(file) } }),
+    ...(options.resume === undefined ? {} : { resume: options.resume }),
+    ...(options.input === undefined ? {} : { input: options.input }),
+    ...(options.start === undefined ? {} : { start: options.start }),
+    ...(options.timeoutSecs === undefined ? {} : { timeoutS: options.timeoutSecs }),
+    dryRun: options.dryRun ?? false,
+    signal: stop.signal,
+  })
+  console.log(options.json ? JSON.stringify(wire(outcome)) : sentenceOf(outcome))
+  return codeOf(outcome)
+}
+
+/** The outcome with the member names that agentd's users know. */
+function wire({ runId, outcome, terminal, reason, waitsFor, output, elapsedS }: RunOutcome): object {
+  return {
+    run_id: runId,
+    outcome,
+    terminal_status: terminal,
+    reason,
+    waits_for: waitsFor,
+    output,
+    elapsed_s: elapsedS,
+  }
+}
+
+function sentenceOf({ runId, outcome, reason, waitsFor, elapsedS }: RunOutcome): string {
+  const words = outcome.replace('_', ' ')
+  const waits = waitsFor?.length ? `: ${waitsFor.join('; ')}` : ''
+  const why = reason ? `: ${reason}` : ''
+  return `${runId} ${words} after ${elapsedS.toFixed(1)} s${waits || why}`
+}
+
+function codeOf({ outcome }: RunOutcome): number {
+  switch (outcome) {
+    case 'completed':
+      return exitCode.ok
+    case 'paused':
+      return exitCode.paused
+    case 'failed':
+    case 'timed_out':
+    case 'errored':
+      return exitCode.failed
+    default:
+      return outcome satisfies never
+  }
+}

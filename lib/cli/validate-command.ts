@@ -1,0 +1,46 @@
+import { statSync } from 'node:fs'
+import type { Diagnostic } from '@/lib/base/diagnostic'
+import { readWorkflow } from '@/lib/formats/format'
+import { nodeKind } from '@/lib/nodes/registry'
+import { exitCode } from './exit-codes'
+import { readText } from './parse-options'
+import { UsageError } from './usage-error'
+
+/** What is longer is not even read; the reader has its own, smaller bound and says so with a place. */
+const fileMaxBytes = 64 * 1024 * 1024
+
+interface Checked {
+  file: string
+  format: string
+  valid: boolean
+  nodes?: number
+  diagnostics: Diagnostic[]
+}
+
+/** `holdpoint validate FILE…`: exit 0 when no file has an error (warnings are told), else 5. */
+export async function validateCommand(files: string[], options: { json?: boolean }): Promise<number> {
+  const results = files.map(check)
+  if (options.json)
+    console.log(JSON.stringify({ valid: results.every((result) => result.valid), files: results }))
+  else for (const result of results) print(result)
+  return results.every((result) => result.valid) ? exitCode.ok : exitCode.failed
+}
+
+function check(file: string): Checked {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  if (size > fileMaxBytes) {
+    throw new UsageError(`${file} is ${size} bytes long; at most ${fileMaxBytes} are read`)
+  }
+  const { format, graph, diagnostics } = readWorkflow(readText(file), file, nodeKind)
+  const valid = !diagnostics.some(({ severity }) => severity === 'error')
+  return { file, format, valid, ...(graph ? { nodes: graph.nodes.length } : {}), diagnostics }
+}
+
+function print({ file, format, valid, nodes, diagnostics }: Checked): void {
+  for (const { line, column, severity, message, mend, code } of diagnostics) {
+    console.log(`${file}:${line}:${column}: ${severity}: ${message} ${mend} [${code}]`)
+  }
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length
+  if (valid) console.log(`${file}: valid ${format} workflow with ${nodes ?? 0} nodes`)
+  else console.log(`${file}: ${errors} ${errors === 1 ? 'error' : 'errors'}`)
+}

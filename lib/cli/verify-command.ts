@@ -1,0 +1,55 @@
+import { statSync } from 'node:fs'
+import { isProblem } from '@/lib/base/problem'
+import { parseKeySet, type VerificationKeys } from '@/lib/ect/keys'
+import { bundleMaxBytes } from '@/lib/server/bundle/bundle'
+import { type BundleVerdict, verifyBundle } from '@/lib/server/bundle/verify-bundle'
+import { exitCode } from './exit-codes'
+import { readBytes, readText } from './parse-options'
+import { UsageError } from './usage-error'
+
+/** `holdpoint verify BUNDLE`: exit 0 when every byte holds; else 5, naming the first thing that does not. Needs no network. */
+export async function verifyCommand(
+  bundle: string,
+  options: { keys?: string; json?: boolean },
+): Promise<number> {
+  const size = statSync(bundle, { throwIfNoEntry: false })?.size ?? 0
+  if (size > bundleMaxBytes) {
+    throw new UsageError(`${bundle} has ${size} bytes; a bundle has at most ${bundleMaxBytes}`)
+  }
+  const keys = options.keys === undefined ? undefined : trustedKeys(options.keys)
+  const verdict = await verifyBundle(readBytes(bundle), keys ? { keys } : {})
+  if (options.json) console.log(JSON.stringify(verdict))
+  else tell(bundle, verdict, options.keys)
+  return verdict.holds ? exitCode.ok : exitCode.failed
+}
+
+function trustedKeys(file: string): VerificationKeys {
+  try {
+    const keys = parseKeySet(JSON.parse(readText(file)))
+    if (keys.size > 0) return keys
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    const why = isProblem(error) ? error.message : 'it is not JSON'
+    throw new UsageError(`${file} is not a key set: ${why}`)
+  }
+  throw new UsageError(`${file} has no key that can verify; expected a JWK set with ES256 or EdDSA keys`)
+}
+
+function tell(bundle: string, verdict: BundleVerdict, keysFile: string | undefined): void {
+  if (!verdict.holds) {
+    const { entry, sentence, code } = verdict.failure
+    console.log(`${bundle} does not hold${entry ? `, in ${entry}` : ''}: ${sentence} [${code}]`)
+    return
+  }
+  const { run, workflow, tokens, heads, values, madeAt, keysGiven, signedBy } = verdict
+  console.log(`${bundle} holds: ${run} of "${workflow}", exported ${new Date(madeAt).toISOString()}`)
+  console.log(`  ${tokens} tokens, ${heads} signed heads, ${values} values; every byte is covered`)
+  console.log(`  signed by ${signedBy.kid} (thumbprint ${signedBy.thumbprint})`)
+  if (keysGiven) {
+    console.log(`  checked against your keys in ${keysFile}`)
+    return
+  }
+  console.log('  checked against the keys in the bundle itself: it is whole, and whose it is they alone say:')
+  for (const { kid, thumbprint } of verdict.keys) console.log(`    ${kid}  ${thumbprint}`)
+  console.log('  compare the thumbprint with the installation’s, or give its keys with --keys')
+}
