@@ -50,7 +50,10 @@ export class DagChecker {
     for (const parent of claims.par) this.#checkParent(claims, parent, run)
   }
 
-  /** Records that `child` may have `parent` of another run as its parent: a cross-workflow link. */
+  /**
+   * Records that `child` may have `parent` of another run as its parent: a cross-workflow link. When that run is not
+   * among the checked ones, the record alone vouches for the parent.
+   */
   recordLink(child: string, parent: string): void {
     this.#links.add(`${child} ${parent}`)
   }
@@ -69,7 +72,10 @@ export class DagChecker {
     if (parent === claims.jti) throw cycle(claims.jti)
     const inRun = run?.get(parent)
     const iat = inRun ?? this.#findElsewhere(parent)
+    const isLinked = inRun === undefined && this.#links.has(`${claims.jti} ${parent}`)
     if (iat === undefined) {
+      if (isLinked) return
+
       throw new Problem(
         'ect_parent_unknown',
         `The parent ${parent} of token ${claims.jti} is not in the ledger`,
@@ -80,7 +86,7 @@ export class DagChecker {
       )
     }
     checkNotLater(claims, parent, iat)
-    if (inRun === undefined && !this.#links.has(`${claims.jti} ${parent}`)) {
+    if (inRun === undefined && !isLinked) {
       throw new Problem(
         'ect_parent_foreign',
         `The parent ${parent} of token ${claims.jti} belongs to another run, and no link between the runs is recorded`,
