@@ -4,21 +4,13 @@
  */
 import { clip } from '@/lib/base/clip'
 import { Problem } from '@/lib/base/problem'
-import type { Verdict } from '@/lib/hitl/terms'
+import { verdictsOf } from '@/lib/hitl/verdicts'
 import type { At, Command } from './commands'
 import { askPerson, failStep, nodeOf } from './decide-steps'
 import { type Draft, parentsOfStep } from './draft'
 import type { Approval, Run, Visit } from './run'
 
 type Wish<T extends Command['type']> = Extract<Command, { type: T }>
-
-const verdictsOf: Record<Approval['kind'], readonly Verdict[]> = {
-  approval: ['approve', 'refuse'],
-  outcome_unknown: ['took_effect', 'not_taken'],
-  irreversible_failed: ['acknowledge'],
-  rollback_escalated: ['acknowledge'],
-  rollback_failed: ['acknowledge'],
-}
 
 export function decideApproval(run: Run, wish: Wish<'decide'>, draft: Draft, at: At): void {
   const approval = openApproval(run, wish.approval)
@@ -28,10 +20,10 @@ export function decideApproval(run: Run, wish: Wish<'decide'>, draft: Draft, at:
       `You decided on ${wish.action.slice(0, 43)} but ${approval.node} asks about ${approval.action}; look again`,
     )
   }
-  if (!verdictsOf[approval.kind].includes(wish.verdict)) {
+  if (!verdictsOf(approval.kind).includes(wish.verdict)) {
     throw new Problem(
       'bad_request',
-      `"${wish.verdict}" does not answer this question; expected ${verdictsOf[approval.kind].join(' or ')}`,
+      `"${wish.verdict}" does not answer this question; expected ${verdictsOf(approval.kind).join(' or ')}`,
     )
   }
   if (wish.edited && wish.verdict !== 'approve') {

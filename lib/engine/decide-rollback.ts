@@ -83,10 +83,10 @@ export function decideActEnd(run: Run, wish: Wish<'act_ended'>, draft: Draft, at
     type: 'rollback_act_result',
     ...result,
   }
-  const jti = draft.add({ ...body, description: clip(wish.description, 800) }, [
-    act?.jti ?? rollback.requestJti,
-    wish.checkpointId,
-  ])
+  // A step that had no checkpoint is answered under its own name, which is no token.
+  const of = run.checkpoints.has(wish.checkpointId) ? [wish.checkpointId] : []
+  const par = [act?.jti ?? rollback.requestJti, ...of]
+  const jti = draft.add({ ...body, description: clip(wish.description, 800) }, par)
   if (!escalateTo) return
   const node = nodeOf(run, wish.node)
   askPerson(

@@ -3,7 +3,7 @@ import type { Clock } from '@/lib/base/clock'
 import type { Mint, RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
 import type { LeaseStore, LedgerStore, SealedCheckpoint } from '@/lib/engine/ports'
-import type { AgentDirectory, Runner } from '@/lib/runners/runner'
+import type { AgentDirectory, Resolver, Runner } from '@/lib/runners/runner'
 import type { RunBook, Signer } from './run-book'
 
 /** Time that can be waited for. */
@@ -27,6 +27,8 @@ export interface Vault {
   open(sealed: SealedCheckpoint): JsonObject
 }
 
+export type KindRunner = Resolver & Partial<Runner>
+
 /** Reaches agents on behalf of one run. */
 export type AgentsOfRun = (wid: string) => AgentDirectory
 
@@ -46,7 +48,8 @@ export interface WorkerPorts {
   mint: Mint
   /** Does the ledger hold this token of the run, and does its signature hold? */
   tokenHolds(runId: RunId, jti: string): Promise<boolean>
-  runnerOf(kind: string): Runner | undefined
+  /** What performs a kind. Kinds that wait for somebody outside only resolve and describe. */
+  runnerOf(kind: string): KindRunner | undefined
   agents: AgentsOfRun
   installationRoots: readonly string[]
   /** Where others ask this installation for rollbacks (`/.well-known/atd/rollback`). */

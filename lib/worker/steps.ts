@@ -5,7 +5,6 @@
  *   snapshot ─▶ [task token + checkpoint token + sealed state] durable ─▶ effect ─▶ [completion] durable
  *                                                              crash here ╰─▶ recover: look, or ask a person
  */
-import { isProblem } from '@/lib/base/problem'
 import type { ActionRef, CheckpointTaken, StepFailure } from '@/lib/engine/commands'
 import { parentsOfStep } from '@/lib/engine/draft'
 import { nextFor } from '@/lib/engine/gate'
@@ -16,13 +15,13 @@ import {
   type Action,
   EffectFailed,
   type Effects,
+  type Performed,
   type Preview,
-  type Runner,
   type Snapshot,
 } from '@/lib/runners/runner'
 import type { GraphNode } from '@/lib/workflow/graph'
 import { effectsFor, failureOf } from './effects'
-import type { WorkerPorts } from './ports'
+import type { KindRunner, WorkerPorts } from './ports'
 import { readJson } from './run-book'
 import { RunValues } from './run-values'
 import { jsonValue } from './values'
@@ -35,7 +34,7 @@ interface Standing {
   node: GraphNode
   visit: number
   attempt: number
-  runner: Runner
+  runner: KindRunner
   values: RunValues
   dryRun: boolean
   follows: string[]
@@ -224,7 +223,7 @@ export class Steps {
     const { node, visit } = standing
     const outcome = await this.limited(node, async (signal) => {
       try {
-        return await standing.runner.perform(action, standing.effects(attempt, signal, follows))
+        return await performed(standing, action, standing.effects(attempt, signal, follows), snapshot)
       } catch (error) {
         this.note(error, standing)
         return { error, outOfTime: signal.aborted }
@@ -326,7 +325,17 @@ export class Steps {
   }
 }
 
-async function probed(runner: Runner, action: Action, snapshot: Snapshot, effects: Effects) {
+/** Kinds that wait for somebody outside are only performed in a dry run, which asks nobody. */
+async function performed(
+  standing: Standing,
+  action: Action,
+  effects: Effects,
+  snapshot?: Snapshot,
+): Promise<Performed> {
+  return standing.runner.perform?.(action, effects, snapshot) ?? { output: { dry_run: true } }
+}
+
+async function probed(runner: KindRunner, action: Action, snapshot: Snapshot, effects: Effects) {
   try {
     return (await runner.probe?.(action, snapshot, effects)) ?? 'unknown'
   } catch {

@@ -13,10 +13,10 @@ import type { CheckpointRef, Rollback, Run } from '@/lib/engine/run'
 import { overallStatus, statusWithoutAct } from '@/lib/rollback/outcome'
 import type { Plan, PlannedStep } from '@/lib/rollback/plan'
 import type { RollbackStatus } from '@/lib/rollback/terms'
-import type { Action, Runner, UndoRequest } from '@/lib/runners/runner'
+import type { Action, Effects, UndoRequest } from '@/lib/runners/runner'
 import { effectsFor, failureOf } from './effects'
 import { snapshotOf, verified } from './plan'
-import type { WorkerPorts } from './ports'
+import type { KindRunner, WorkerPorts } from './ports'
 import { readJson } from './run-book'
 import { jsonValue } from './values'
 
@@ -284,10 +284,10 @@ function noteUndo(run: Run, header: RunHeader, step: PlannedStep): Noted {
 
 /** Verified after as well as before: state that was put back must hash to what was sealed. */
 async function undone(
-  runner: Runner,
+  runner: KindRunner,
   action: Action,
   snapshot: ReturnType<typeof snapshotOf>,
-  effects: Parameters<NonNullable<Runner['undo']>>[2],
+  effects: Effects,
   request: UndoRequest,
 ): Promise<Answer> {
   const result = await runner.undo?.(action, snapshot, effects, request)

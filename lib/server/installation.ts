@@ -1,0 +1,221 @@
+/*
+ * One installation: a data folder, its keys and its store, assembled into what handlers, worker and command line use.
+ * Everything that reads a clock, makes an id or touches a disk enters here; the rooms below get it as arguments.
+ */
+import path from 'node:path'
+import { tokenOf } from '@/lib/auth/api-tokens'
+import type { AuthContext } from '@/lib/auth/auth-context'
+import type { Principal } from '@/lib/auth/principal'
+import { personOf } from '@/lib/auth/sessions'
+import { systemRandom } from '@/lib/base/chance'
+import { systemClock } from '@/lib/base/clock'
+import { mintUuid } from '@/lib/base/ids'
+import { Problem } from '@/lib/base/problem'
+import { open, seal } from '@/lib/checkpoint/seal'
+import { LIVE_TTL_S } from '@/lib/ect/checks'
+import { type KeyRing, openKeyRing } from '@/lib/ect/keys-file'
+import { signClaims, signClaimsAsync, signHead } from '@/lib/ect/sign'
+import { verifyTokenSync } from '@/lib/ect/verify-node'
+import { readWorkflow } from '@/lib/formats/format'
+import { resolverOf, runnerOf } from '@/lib/runners/registry'
+import { type AgentStore, openAgents } from '@/lib/store/agents'
+import { openAnswers } from '@/lib/store/answers'
+import { openStore } from '@/lib/store/open'
+import { openPeople, type PeopleStore } from '@/lib/store/people'
+import type { Store } from '@/lib/store/store'
+import type { AgentsOfRun, Timer, Vault, WorkerPorts } from '@/lib/worker/ports'
+import { RunBook, type Signer } from '@/lib/worker/run-book'
+import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
+import type { AnswerStore } from './http/idempotency'
+import { createLog, type Log } from './log'
+
+export interface InstallationOptions {
+  dataDir: string
+  /** What browsers and agents see, without a slash at the end. */
+  origin: string
+  /** Folders any workflow's roots must lie in; `<data>/files` by default. */
+  roots?: string[]
+  /** First part of this installation's SPIFFE ids. */
+  trustDomain?: string
+  log?: Log
+}
+
+export interface Installation {
+  readonly dataDir: string
+  readonly publicOrigin: string
+  /** This installation's own SPIFFE id: `iss` of every token it signs. */
+  readonly id: string
+  readonly store: Store
+  readonly people: PeopleStore
+  readonly agents: AgentStore
+  readonly keys: KeyRing
+  readonly book: RunBook
+  readonly ports: WorkerPorts
+  readonly auth: AuthContext
+  readonly answers: AnswerStore
+  readonly log: Log
+  /** The graph of a stored version. Throws Problem `not_found`. */
+  graphOf(version: string): Promise<GraphIndex>
+  personOf(request: Request): Promise<Principal | undefined>
+  tokenOf(request: Request): Promise<Principal | undefined>
+  close(): Promise<void>
+}
+
+/** Graphs of pinned versions kept in memory. */
+const graphsKept = 128
+
+/** Opens an installation; makes what is missing. Throws the Problems of `openStore` and `openKeyRing`. */
+export async function openInstallation(options: InstallationOptions): Promise<Installation> {
+  const { dataDir, origin } = options
+  const log = options.log ?? createLog()
+  const trustDomain = options.trustDomain ?? 'holdpoint.local'
+  const id = `spiffe://${trustDomain}/holdpoint`
+  const store = await openStore(dataDir)
+  const keys = openKeyRing(path.join(dataDir, 'keys'), systemClock.now())
+  const people = openPeople(store)
+  const agents = openAgents(store)
+  const signer = signerOf(keys, id)
+  const graphOf = graphsOf(store)
+  const book = new RunBook({
+    ledger: store.ledger,
+    signer,
+    clock: systemClock,
+    mint: mintUuid,
+    chance: Math.random,
+    graphOf,
+  })
+  const ports: WorkerPorts = {
+    book,
+    ledger: store.ledger,
+    leases: store.leases,
+    vault: vaultOf(keys),
+    signer,
+    timer: systemTimer,
+    mint: mintUuid,
+    tokenHolds: async (runId, jti) => tokenHolds(store, keys, runId, jti),
+    runnerOf: (kind) => runnerOf(kind) ?? resolverOf(kind),
+    agents: agentsOf(agents, keys, id),
+    installationRoots: options.roots ?? [path.join(dataDir, 'files')],
+    rollbackUri: `${origin}/.well-known/atd/rollback`,
+    onAppend: (listener) => store.onAppend(listener),
+    log,
+  }
+  const auth: AuthContext = {
+    people,
+    agents,
+    clock: systemClock,
+    sessionSecret: keys.secret('sessions', systemClock.now()).toString('base64url'),
+    publicOrigin: origin,
+  }
+  return {
+    dataDir,
+    publicOrigin: origin,
+    id,
+    store,
+    people,
+    agents,
+    keys,
+    book,
+    ports,
+    auth,
+    answers: openAnswers(store, systemClock),
+    log,
+    graphOf,
+    personOf: (request) => personOf(auth, request),
+    tokenOf: (request) => tokenOf(auth, request),
+    close: () => store.close(),
+  }
+}
+
+/** The machine's clock and its timers. */
+export const systemTimer: Timer = {
+  now: systemClock.now,
+  waitUntil: (until, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) return resolve()
+      // A longer wait than a timer can hold is looked at again after this.
+      const timer = setTimeout(done, Math.min(Math.max(0, until - Date.now()), 2 ** 31 - 1))
+      signal.addEventListener('abort', done, { once: true })
+      function done() {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+    }),
+}
+
+/** Signs with the ring's current key; in the thread pool when several tokens are under way. */
+function signerOf(keys: KeyRing, iss: string): Signer {
+  let underWay = 0
+  return {
+    iss,
+    aud: iss,
+    sign(claims) {
+      if (underWay === 0) {
+        underWay += 1
+        queueMicrotask(() => {
+          underWay -= 1
+        })
+        return signClaims(claims, keys.current)
+      }
+      return signClaimsAsync(claims, keys.current)
+    },
+    signHead: (head) => signHead(head, keys.current),
+  }
+}
+
+function vaultOf(keys: KeyRing): Vault {
+  return {
+    seal(place, state, expiresAt) {
+      const { keyId, sealed } = seal(state, place, keys.sealing, systemRandom)
+      return { ...place, keyId, sealed, expiresAt }
+    },
+    open: (sealed) => open(sealed.sealed, sealed, keys.sealing),
+  }
+}
+
+function graphsOf(store: Store): (version: string) => Promise<GraphIndex> {
+  const kept = new Map<string, GraphIndex>()
+  return async (version) => {
+    const known = kept.get(version)
+    if (known) return known
+    const record = await store.workflows.get(version)
+    const graph = record && readWorkflow(record.source).graph
+    if (!graph)
+      throw new Problem('not_found', `The workflow version ${version.slice(0, 50)} is not stored here`)
+    const index = indexGraph(graph)
+    kept.set(version, index)
+    const [oldest] = kept.keys()
+    if (kept.size > graphsKept && oldest !== undefined) kept.delete(oldest)
+    return index
+  }
+}
+
+async function tokenHolds(
+  store: Store,
+  keys: KeyRing,
+  runId: Parameters<WorkerPorts['tokenHolds']>[0],
+  jti: string,
+): Promise<boolean> {
+  const row = await store.ledger.row(runId, jti)
+  if (!row) return false
+  try {
+    return verifyTokenSync(row.token, keys.keys, { mode: 'ledger' }).claims.jti === jti
+  } catch {
+    return false
+  }
+}
+
+function agentsOf(agents: AgentStore, keys: KeyRing, iss: string): AgentsOfRun {
+  return (wid) => ({
+    async find(spiffeId) {
+      const agent = await agents.get(spiffeId)
+      return agent && agent.removedAt === undefined ? agent : undefined
+    },
+    async requestToken({ aud, act, par, ext }) {
+      const iat = Math.floor(systemClock.now() / 1000)
+      const claims = { iss, aud, iat, exp: iat + LIVE_TTL_S, jti: mintUuid(), wid, exec_act: act, par, ext }
+      return signClaims(claims, keys.current)
+    },
+  })
+}

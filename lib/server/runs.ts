@@ -1,0 +1,46 @@
+/** Starting runs, and what operators do with them: the one way for page, API and command line. */
+import { type RunId, runIdOf, widOf } from '@/lib/base/ids'
+import type { Json } from '@/lib/base/json'
+import type { Actor } from '@/lib/engine/facts'
+import type { IdempotentAnswer } from '@/lib/engine/ports'
+import { jsonValue } from '@/lib/worker/values'
+import { checkInput } from '@/lib/workflow/input-form'
+import type { Installation } from './installation'
+
+export interface StartWish {
+  /** Content hash of a stored workflow version. */
+  version: string
+  input: Json
+  by: Actor
+  dryRun: boolean
+  answer?: (runId: RunId) => IdempotentAnswer
+}
+
+/**
+ * Starts a run of a stored version. Durable when it resolves. Throws Problem `not_found` for an unknown version and
+ * `input_invalid` naming each place of the input that does not fit.
+ */
+export async function startRun(installation: Installation, wish: StartWish): Promise<RunId> {
+  const { ports, book } = installation
+  const graph = await installation.graphOf(wish.version)
+  checkInput(graph.graph, wish.input)
+  const runId = runIdOf(ports.mint())
+  const input = jsonValue(wish.input)
+  const { answer } = wish
+  await book.execute(
+    runId,
+    { type: 'start', version: wish.version, input: input.hash, by: wish.by, dryRun: wish.dryRun },
+    {
+      create: {
+        runId,
+        wid: widOf(runId),
+        version: wish.version,
+        workflowName: graph.graph.name,
+        startedBy: wish.by,
+      },
+      values: [input],
+      answer: answer && (() => answer(runId)),
+    },
+  )
+  return runId
+}
