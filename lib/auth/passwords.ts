@@ -4,6 +4,7 @@
  */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { Problem } from '@/lib/base/problem'
+import { Turns } from './turns'
 
 /** OWASP's first choice. N is a cost in memory: 128 · N · r bytes. */
 const cost = { N: 2 ** 17, r: 8, p: 1 }
@@ -17,10 +18,7 @@ export const minPasswordLength = 12
 const maxPasswordLength = 1_000
 
 /** Each holds 128 MiB while it runs: two at a time, and a short line, so that strangers cannot fill the memory. */
-const maxAtOnce = 2
-const maxInLine = 20
-let running = 0
-const line: (() => void)[] = []
+const turns = new Turns(2, 20)
 
 /** Throws Problem `password_weak` with the one thing to mend. */
 export function checkPassword(password: string, name: string): void {
@@ -71,42 +69,14 @@ function parse(stored: string) {
   return { params, salt: Buffer.from(salt, 'base64url'), hash: Buffer.from(hash, 'base64url') }
 }
 
-async function derive(
-  password: string,
-  salt: Buffer,
-  { N, r, p }: typeof cost,
-  bytes: number,
-): Promise<Buffer> {
-  await takeTurn()
-  try {
-    return await new Promise((resolve, reject) => {
-      // Keyboards compose the same letters differently; NFKC makes them one.
-      const options = { N, r, p, maxmem: 128 * N * r + 128 * r * p + 1_048_576 }
-      scrypt(password.normalize('NFKC'), salt, bytes, options, (error, key) =>
-        error ? reject(error) : resolve(key),
-      )
-    })
-  } finally {
-    const next = line.shift()
-    if (next) next()
-    else running--
-  }
-}
-
-function takeTurn(): Promise<void> | undefined {
-  if (running < maxAtOnce) {
-    running++
-    return undefined
-  }
-  if (line.length >= maxInLine) {
-    throw new Problem(
-      'too_many_attempts',
-      'Too many people are signing in at this moment; try again in a few seconds.',
-      {
-        retryAfterS: 5,
-      },
-    )
-  }
-  // The turn is handed over by the one that ends, without being free in between.
-  return new Promise((resolve) => line.push(resolve))
+function derive(password: string, salt: Buffer, { N, r, p }: typeof cost, bytes: number): Promise<Buffer> {
+  const options = { N, r, p, maxmem: 128 * N * r + 128 * r * p + 1_048_576 }
+  // Keyboards compose the same letters differently; NFKC makes them one.
+  const text = password.normalize('NFKC')
+  return turns.take(
+    () =>
+      new Promise((resolve, reject) => {
+        scrypt(text, salt, bytes, options, (error, key) => (error ? reject(error) : resolve(key)))
+      }),
+  )
 }

@@ -289,18 +289,21 @@ export class PeopleStore {
     seen: AttemptRecord | undefined,
     next: AttemptRecord,
   ): Promise<boolean> {
-    return this.#write(async (tx) => {
-      if (seen) {
-        const { count } = await tx.signInAttempt.updateMany({ where: { subject, ...seen }, data: next })
-        return count === 1
-      }
-      const row = await tx.signInAttempt.upsert({
-        where: { subject },
-        create: { subject, ...next },
-        update: {},
-      })
-      return row.failures === next.failures && Number(row.updatedAt) === next.updatedAt
-    })
+    if (!seen) return this.#firstAttempt(subject, next)
+    const { count } = await this.#write((tx) =>
+      tx.signInAttempt.updateMany({ where: { subject, ...seen }, data: next }),
+    )
+    return count === 1
+  }
+
+  async #firstAttempt(subject: string, next: AttemptRecord): Promise<boolean> {
+    try {
+      await this.#write((tx) => tx.signInAttempt.create({ data: { subject, ...next } }))
+      return true
+    } catch (error) {
+      if (isUniqueViolation(error)) return false
+      throw error
+    }
   }
 
   async clearAttempts(subject: string): Promise<void> {

@@ -6,7 +6,7 @@
  * Only answers below 400 are kept: a refusal did nothing, and what it was refused for may be mended meanwhile.
  */
 import { hashJson, sha256 } from '@/lib/base/hash'
-import { Problem } from '@/lib/base/problem'
+import { isProblem, Problem } from '@/lib/base/problem'
 import type { IdempotentAnswer } from '@/lib/engine/ports'
 
 /** Where answers are kept; lib/store has it. */
@@ -16,6 +16,8 @@ export interface AnswerStore {
   remember(answer: IdempotentAnswer): Promise<void>
 }
 
+/** On an answer that was given before. */
+const replayedHeader = 'idempotent-replayed'
 /** Printable ASCII without spaces around; a UUID is what one expects. */
 const keyShape = /^[\x21-\x7e]{1,200}$/
 
@@ -89,8 +91,14 @@ async function replayOrWork(
 ): Promise<Response> {
   const known = await store.answer(request.scope, request.key)
   if (known) return replay(known, request)
-  const response = await work()
-  if (!request.taken && response.status < 400) {
+  const response = await work().catch(async (error: unknown) => {
+    // Another process answered the same request meanwhile; its answer is this one's too.
+    const theirs =
+      isProblem(error, 'idempotency_key_reused') && (await store.answer(request.scope, request.key))
+    if (!theirs) throw error
+    return replay(theirs, request)
+  })
+  if (!request.taken && response.status < 400 && !response.headers.has(replayedHeader)) {
     await store.remember(request.answerOf(response.status, await response.clone().text()))
   }
   return response
@@ -105,6 +113,6 @@ function replay(known: IdempotentAnswer, request: IdempotentRequest): Response {
   }
   return new Response(known.body === '' ? null : known.body, {
     status: known.status,
-    headers: { 'content-type': 'application/json', 'idempotent-replayed': 'true' },
+    headers: { 'content-type': 'application/json', [replayedHeader]: 'true' },
   })
 }
