@@ -175,7 +175,7 @@ class UndoAct {
     actJti: string,
   ): Promise<Answer> {
     const noted = await this.ports.book.read(this.lease.runId, (run, header) =>
-      noteUndo(run, header, this.step),
+      noteUndo(run, header, this.step, this.rollback),
     )
     const runner = this.ports.runnerOf(noted.kind)
     const action = noted.action && ((await readJson(this.ports.ledger, noted.action)) as unknown as Action)
@@ -267,7 +267,7 @@ interface Noted {
   plan: string
 }
 
-function noteUndo(run: Run, header: RunHeader, step: PlannedStep): Noted {
+function noteUndo(run: Run, header: RunHeader, step: PlannedStep, rollback: Rollback['id']): Noted {
   const node = run.graph.nodes.get(step.node)
   const visit = run.visits.get(step.node)
   const agent = node?.config.agent
@@ -278,7 +278,7 @@ function noteUndo(run: Run, header: RunHeader, step: PlannedStep): Noted {
     agent: node?.kind === 'agent' && typeof agent === 'string' ? agent : undefined,
     action: visit?.action,
     output: visit?.state.status === 'done' ? visit.state.output : undefined,
-    plan: '',
+    plan: run.rollbacks.get(rollback)?.plan ?? '',
   }
 }
 
