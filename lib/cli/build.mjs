@@ -45,11 +45,17 @@ export async function buildConsole() {
   setStamp(stampFile, stamp)
 }
 
+const programsStampFile = path.join(root, 'dist/.stamp')
+const programsStamp = () => stampOf(['lib', 'examples', ...settings])
+
+/** True when the bundled programs are those of the sources as they are now. */
+export function programsAreBuilt() {
+  return existsSync(path.join(root, 'dist/holdpoint.js')) && stampHolds(programsStampFile, programsStamp())
+}
+
 /** Bundles the command line, and the lab, when their sources changed. Throws what esbuild throws. */
 export async function buildPrograms() {
-  const stampFile = path.join(root, 'dist/.stamp')
-  const stamp = stampOf(['lib', 'examples', ...settings])
-  if (stampHolds(stampFile, stamp)) return
+  if (programsAreBuilt()) return
   await stage('Bundling the command line', async () => {
     const { build } = await import('esbuild')
     await build({
@@ -69,5 +75,5 @@ export async function buildPrograms() {
       logLevel: 'error',
     })
   })
-  setStamp(stampFile, stamp)
+  setStamp(programsStampFile, programsStamp())
 }

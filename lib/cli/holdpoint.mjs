@@ -3,14 +3,14 @@
  * What `npx holdpoint` runs: the bundled command line, built first when it is missing or its sources changed. What
  * that says goes to standard error, because a command's standard output may be data.
  */
-import { buildPrograms } from './build.mjs'
+import { buildPrograms, programsAreBuilt } from './build.mjs'
 import { generateClient } from './generate.mjs'
 import { installMissing } from './install.mjs'
 import { explain, speakOn } from './stages.mjs'
 
 speakOn(process.stderr)
 try {
-  if (!process.env.HOLDPOINT_NO_BUILD) {
+  if (!programsAreBuilt()) {
     await installMissing()
     await generateClient()
     await buildPrograms()

@@ -37,24 +37,28 @@ export function readTar(file: Uint8Array): TarEntry[] {
   let at = 0
   for (;;) {
     const place = placeOf(entries)
-    if (at + blockBytes > bytes.length) broken(`The file ends in the middle of the entry ${place}`)
+    if (at + blockBytes > bytes.length) broken(place.entry, `The file ends in the middle of ${place.words}`)
     const block = bytes.subarray(at, at + blockBytes)
     if (block[0] === 0) break
     const name = textField(block, 0, nameMaxBytes)
     const size = octalField(block, 124, 12)
     if (size === undefined || !/^[\x21-\x7e]+$/.test(name) || !header(name, size).equals(block)) {
-      broken(`The tar header of the entry ${place} was changed`)
+      broken(place.entry, `The tar header of ${place.words} is not as a bundle has it`)
     }
-    if (entries.length === entriesMax) broken(`The file has more than ${entriesMax} entries`)
+    if (entries.length === entriesMax) broken('', `The file has more than ${entriesMax} entries`)
     const end = at + blockBytes + size
-    if (end + paddingOf(size) > bytes.length) broken(`The file ends in the middle of the entry "${name}"`)
+    if (end + paddingOf(size) > bytes.length)
+      broken(name, `The file ends in the middle of the entry "${name}"`)
     if (!isZero(bytes.subarray(end, end + paddingOf(size))))
-      broken(`The padding after the entry "${name}" was changed`)
+      broken(name, `The padding after the entry "${name}" was changed`)
     entries.push({ name, content: bytes.subarray(at + blockBytes, end) })
     at = end + paddingOf(size)
   }
   if (bytes.length - at !== 2 * blockBytes || !isZero(bytes.subarray(at))) {
-    broken(`What follows the last entry "${entries.at(-1)?.name ?? ''}" is not the end of a bundle`)
+    broken(
+      placeOf(entries).entry,
+      `What follows the last entry "${entries.at(-1)?.name ?? ''}" is not the end of a bundle`,
+    )
   }
   return entries
 }
@@ -96,11 +100,13 @@ function isZero(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0)
 }
 
-function placeOf(entries: TarEntry[]): string {
+/** The entry that comes next, by the one before it: its own name cannot be believed yet. */
+function placeOf(entries: TarEntry[]): { entry: string; words: string } {
   const last = entries.at(-1)
-  return last ? `after "${last.name}"` : 'at the beginning'
+  if (!last) return { entry: '', words: 'the first entry' }
+  return { entry: last.name, words: `the entry after "${last.name}"` }
 }
 
-function broken(sentence: string): never {
-  throw new Problem('bundle_invalid', sentence)
+function broken(entry: string, sentence: string): never {
+  throw new Problem('bundle_invalid', sentence, { entry })
 }

@@ -34,7 +34,7 @@ export interface NamedKey {
 }
 
 export interface BundleFailure {
-  /** The entry that does not hold; empty when the file is no bundle at all. */
+  /** The entry that does not hold, or the one before it; empty when the file is no bundle at all. */
   entry: string
   /** The token that does not hold, from 1. */
   seq?: number
@@ -76,7 +76,10 @@ export async function verifyBundle(
   } catch (error) {
     if (error instanceof Doubt) return { holds: false, failure: error.failure }
     if (error instanceof Problem) {
-      return { holds: false, failure: { entry: '', code: error.code, sentence: `${error.message}.` } }
+      return {
+        holds: false,
+        failure: { entry: String(error.data.entry ?? ''), code: error.code, sentence: `${error.message}.` },
+      }
     }
     throw error
   }
