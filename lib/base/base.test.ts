@@ -21,8 +21,8 @@ describe('canonical JSON (RFC 8785)', () => {
     ],
     [
       'writes numbers as JavaScript does',
-      [333333333.33333329, 1e30, 4.5, 2e-3, 1e-27, -0, 1e21, 100],
-      '[333333333.3333333,1e+30,4.5,0.002,1e-27,0,1e+21,100]',
+      [1 / 3, 1e30, 4.5, 2e-3, 1e-27, -0, 1e21, 100],
+      '[0.3333333333333333,1e+30,4.5,0.002,1e-27,0,1e+21,100]',
     ],
     ['escapes only what must be', '\u20ac$\u000f\nA\'B"\\\\"/', '"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"'],
     ['writes literals', [null, true, false], '[null,true,false]'],

@@ -9,7 +9,7 @@ import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { TerminalStatus } from '@/lib/engine/facts'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
-import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
+import type { PlanFate, RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 
 /** RFC 9457 problem details, the body of every refusal. */
@@ -137,26 +137,14 @@ export interface ApprovalCard extends ApprovalRow {
   touches: { agents: string[]; later: { node: string; label: string; irreversible: boolean }[] }
   runStartedBy: string
   runStartedAt: number
+  /** What silence means, going on from "it": `stays held`, `counts as refused`. */
   onSilence: string
   comments: { by: string; at: number; comment: string }[]
   verdicts: Verdict[]
   decision?: { verdict: Verdict; by: string; at: number; comment: string; edited: boolean }
 }
 
-/** What happens to one node in a plan. */
-export type PlanFate =
-  /** Its snapshot is put back, here or by the agent that holds it. */
-  | 'restored'
-  | 'compensated'
-  /** Cannot be undone: a person is told. */
-  | 'irreversible'
-  /** Could have been undone, but its checkpoint expired or does not verify. */
-  | 'refused'
-  /** Had no effect on the world; it is only reset. */
-  | 'reset'
-  | 'untouched'
-  /** A finished step outside the plan used its output. */
-  | 'locked'
+export type { PlanFate }
 
 export interface PlanStep {
   node: string
