@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '@/lib/base/json'
 import { parseClaims } from './claims'
-import { claims, refusal } from './ect.fixtures'
+import { claims, refusal } from './testing/ledgers'
 
 const nested = (levels: number): JsonObject => (levels <= 1 ? {} : { a: nested(levels - 1) })
 const json = (over: Record<string, unknown>): unknown => ({ ...claims(), ...over })

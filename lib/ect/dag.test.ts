@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkAncestry, DagChecker } from './dag'
-import { refusal, WID } from './ect.fixtures'
+import { refusal, WID } from './testing/ledgers'
 
 const token = (jti: string, par: string[] = [], iat = 1000, wid: string | undefined = WID) => ({
   jti,

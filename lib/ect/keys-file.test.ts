@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { claims, NOW_MS, refusal } from './ect.fixtures'
 import { addGeneration, openSecretFolder, readGenerations } from './generations'
 import { openKeyRing } from './keys-file'
 import { signClaims } from './sign'
+import { claims, NOW_MS, refusal } from './testing/ledgers'
 import { verifyTokenSync } from './verify-node'
 
 let folder: string

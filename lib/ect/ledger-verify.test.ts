@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { chainHash, firstPrevHash } from './chain'
 import { chainHashSync, firstPrevHashSync } from './chain-node'
 import type { Claims } from './claims'
-import { claims, headAt, ledgerOf, NOW_MS, NOW_S, runOf, testKey, WID } from './ect.fixtures'
 import { type LedgerEntry, LedgerVerifier, verifyLedger } from './ledger-verify'
 import { verifyLedgerNode } from './ledger-verify-node'
 import { signHead } from './sign'
+import { claims, headAt, ledgerOf, NOW_MS, NOW_S, runOf, testKey, WID } from './testing/ledgers'
 
 const key = testKey()
 const OTHER_WID = claims().jti

@@ -1,10 +1,10 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import { chainHashSync, firstPrevHashSync } from './chain-node'
-import type { Claims } from './claims'
-import type { TokenAlg } from './jws'
-import { keySetOf, type PublicJwk, type VerificationKey, type VerificationKeys } from './keys'
-import type { LedgerEntry } from './ledger-verify'
-import { type SigningKey, signClaims, signHead } from './sign'
+import { chainHashSync, firstPrevHashSync } from '../chain-node'
+import type { Claims } from '../claims'
+import type { TokenAlg } from '../jws'
+import { keySetOf, type PublicJwk, type VerificationKey, type VerificationKeys } from '../keys'
+import type { LedgerEntry } from '../ledger-verify'
+import { type SigningKey, signClaims, signHead } from '../sign'
 
 /** 2026-11-21T09:14:31Z, in seconds. */
 export const NOW_S = 1_795_252_471
