@@ -39,7 +39,7 @@ export async function buildConsole() {
   if (stampHolds(stampFile, stamp) && existsSync(path.join(folder, 'BUILD_ID'))) return
   await stage('Building the console (once; about half a minute)', () =>
     must('The console could not be built', process.execPath, ['node_modules/next/dist/bin/next', 'build'], {
-      env: { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' },
+      env: { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production', NO_COLOR: '1' },
     }),
   )
   setStamp(stampFile, stamp)
