@@ -1,5 +1,8 @@
-import { PageHead } from '@/components/shell/page-head'
+import type { Metadata } from 'next'
+import { Overview } from '@/components/runs/overview'
+
+export const metadata: Metadata = { title: 'Overview' }
 
 export default function OverviewPage() {
-  return <PageHead title="Overview" />
+  return <Overview />
 }

@@ -12,12 +12,17 @@ const did: Record<Verdict, string> = {
 }
 
 /** Says what was just decided, and leads to the run it moved. */
-export function tellDecided(card: ApprovalCard, verdict: Verdict, edited: boolean): void {
+export function tellDecided(
+  card: ApprovalCard,
+  verdict: Verdict,
+  edited: boolean,
+  go: (href: string) => void,
+): void {
   tell(`${did[verdict]} ${card.label}`, {
     detail: edited ? `${card.target}, with your edit` : card.target,
     action: {
       word: 'Open the run',
-      act: () => window.location.assign(links.run(card.run, { node: card.node })),
+      act: () => go(links.run(card.run, { node: card.node })),
     },
   })
 }

@@ -50,8 +50,10 @@ export function DecisionCard({
         </h2>
         <p className="mono mb-4 mt-1 text-ink-2 [overflow-wrap:anywhere] max-md:mb-3">
           {card.target} <span className="text-ink-3">by</span> {card.label}{' '}
-          <span className="text-ink-3">in</span> {card.workflow}{' '}
-          <CopyId id={card.run} what="run id" className="text-ink-3" />
+          <span className="max-md:hidden">
+            <span className="text-ink-3">in</span> {card.workflow}{' '}
+            <CopyId id={card.run} what="run id" className="text-ink-3" />
+          </span>
         </p>
         <Preview card={card} />
         <DecisionFacts card={card} />
@@ -154,7 +156,7 @@ function Acts({
                 onHeld={() => void onAnswer(verdict, '')}
                 className="min-w-0 max-md:col-span-2"
               >
-                <span className="truncate">{words}</span>
+                <span className="md:truncate">{words}</span>
               </HoldButton>
             )
           }
@@ -172,7 +174,7 @@ function Acts({
                 alone && verdict !== 'took_effect' ? 'min-w-0 max-w-full max-md:col-span-2' : 'min-w-0'
               }
             >
-              <span className="truncate">{verdict === 'refuse' ? 'Refuse…' : words}</span>
+              <span className="md:truncate">{verdict === 'refuse' ? 'Refuse…' : words}</span>
             </Button>
           )
         })}

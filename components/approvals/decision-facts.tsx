@@ -57,13 +57,16 @@ export function DecisionFacts({ card }: { card: ApprovalCard }) {
   )
 }
 
+/** The one case an author can spell out in which silence lets a step go on. */
+const approvesBySilence = (card: ApprovalCard) => card.onSilence.startsWith('goes on')
+
 /** By when, and what silence means. */
 export function DeadlineSentence({ card }: { card: ApprovalCard }) {
   const now = useNow()
   if (card.deadlineAt === undefined) {
     return (
       <>
-        None. <Sub>{card.onSilence}</Sub>
+        None. <Sub>Until someone answers, it {card.onSilence.split(';')[0]}.</Sub>
       </>
     )
   }
@@ -73,7 +76,8 @@ export function DeadlineSentence({ card }: { card: ApprovalCard }) {
       <span className="num" suppressHydrationWarning>
         {momentOf(card.deadlineAt, now)}
       </span>
-      , in <Countdown at={card.deadlineAt} className="font-medium" />: {card.onSilence}
+      , in <Countdown at={card.deadlineAt} className="font-medium" />, it {card.onSilence}.{' '}
+      {approvesBySilence(card) ? null : <Sub>Silence never approves.</Sub>}
     </>
   )
 }

@@ -1,5 +1,6 @@
 'use client'
 import { ChevronLeft } from 'lucide-react'
+import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { LiveMark } from '@/components/shell/live-mark'
 import { ErrorNote } from '@/components/ui/error-note'
@@ -44,6 +45,7 @@ export function Decision({
   onDecided: () => void
   onNext: (() => void) | undefined
 }) {
+  const router = useRouter()
   const query = useApproval(id)
   const decide = useDecide()
   const [tooLate, setTooLate] = useState<TooLate>()
@@ -67,7 +69,7 @@ export function Decision({
         idempotencyKey,
         ...(edited ? { edited } : {}),
       })
-      tellDecided(card, verdict, edited !== undefined)
+      tellDecided(card, verdict, edited !== undefined, router.push)
       onDecided()
       return true
     } catch (error) {
@@ -88,12 +90,12 @@ export function Decision({
 
   return (
     <>
-      <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-canvas pl-1 pr-4 md:hidden">
+      <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-canvas pr-4 md:hidden">
         <button
           type="button"
           aria-label="All questions"
           onClick={onBack}
-          className="ring-inside grid size-12 place-items-center"
+          className="ring-inside -mr-2 grid size-12 place-items-center"
         >
           <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" />
         </button>

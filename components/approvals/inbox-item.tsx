@@ -40,10 +40,10 @@ export const InboxItem = memo(function InboxItem({
         }}
         className={cx(
           'ring-inside flex flex-col gap-0.5 border-b px-4 pb-3 pt-[11px]',
-          selected ? 'bg-surface shadow-[inset_2px_0_0_var(--ink)] md:-mr-px' : 'hover:bg-hover',
+          selected ? 'md:-mr-px md:bg-surface md:shadow-[inset_2px_0_0_var(--ink)]' : 'hover:bg-hover',
         )}
       >
-        <span className="flex items-center gap-2 text-t1">
+        <span className="flex items-center gap-2 text-t1 leading-5">
           {row.state === 'open' ? (
             <StateMark state={kind.as}>{kind.title}</StateMark>
           ) : (

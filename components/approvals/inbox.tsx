@@ -1,4 +1,5 @@
 'use client'
+import { ChevronDown } from 'lucide-react'
 import { useSearchParams } from 'next/navigation'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from '@/components/ui/button'
@@ -6,8 +7,8 @@ import { cx } from '@/components/ui/cx'
 import { EmptyState } from '@/components/ui/empty-state'
 import { ErrorNote } from '@/components/ui/error-note'
 import { Kbd } from '@/components/ui/kbd'
+import { Menu, MenuChoice } from '@/components/ui/menu'
 import { PageHelp } from '@/components/ui/page-help'
-import { Segmented } from '@/components/ui/segmented'
 import { Skeleton } from '@/components/ui/skeleton'
 import { count } from '@/lib/ui/format-time'
 import type { ApprovalShow } from '@/lib/ui/keys'
@@ -29,6 +30,8 @@ const keyWords: [string, string][] = [
   ['c', 'its checkpoint'],
   ['g', 'the run’s graph'],
 ]
+
+const showWords: Record<ApprovalShow, string> = { open: 'Open', decided: 'Decided' }
 
 /**
  * The inbox: questions at the left, the decision at the right; on a phone one or the other. The URL is the view
@@ -91,22 +94,31 @@ export function Inbox() {
           <span className="min-w-0 flex-1 truncate text-ink-3" aria-live="polite">
             {rows && show === 'open' && rows.length > 0 && `${rows.length}, most urgent first`}
           </span>
-          <Segmented<ApprovalShow>
-            label="Show"
-            value={show}
-            choices={[
-              { value: 'open', word: 'Open' },
-              { value: 'decided', word: 'Decided' },
-            ]}
-            onChange={(next) => {
-              setPinned(undefined)
-              window.history.pushState(
-                null,
-                '',
-                links.approvals({ show: next === 'open' ? undefined : next }),
-              )
-            }}
-          />
+          <Menu
+            trigger={
+              <Button size="sm" variant="quiet" className="-mr-2">
+                {showWords[show]}
+                <ChevronDown size={16} strokeWidth={1.5} aria-hidden="true" />
+              </Button>
+            }
+          >
+            <MenuChoice<ApprovalShow>
+              label="Show"
+              value={show}
+              choices={[
+                { value: 'open', word: showWords.open },
+                { value: 'decided', word: showWords.decided },
+              ]}
+              onChange={(next) => {
+                setPinned(undefined)
+                window.history.pushState(
+                  null,
+                  '',
+                  links.approvals({ show: next === 'open' ? undefined : next }),
+                )
+              }}
+            />
+          </Menu>
           <PageHelp page="Approvals" keys={keyWords}>
             Every step that is held for a person, and every question a run cannot answer itself. Nothing is
             decided by looking, and silence never approves unless the workflow’s author wrote so.

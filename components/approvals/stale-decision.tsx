@@ -1,4 +1,5 @@
 'use client'
+import { useRouter } from 'next/navigation'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
@@ -23,7 +24,8 @@ export function StaleDecision({
 }) {
   const won = card.decision
   const noun = verdictWords[tried.verdict].noun
-  useShortcuts({ g: () => window.location.assign(links.run(card.run, { node: card.node })) })
+  const router = useRouter()
+  useShortcuts({ g: () => router.push(links.run(card.run, { node: card.node })) })
   return (
     <div className="min-h-0 flex-1 overflow-auto p-4 md:px-8 md:py-6">
       <div className="mx-auto max-w-[560px] rounded-r2 border">

@@ -30,7 +30,7 @@ export function buttonClass(variant: keyof typeof looks = 'default', size: 'md' 
   return cx(
     'inline-flex shrink-0 select-none items-center justify-center gap-2 whitespace-nowrap rounded-r2 border transition-colors duration-(--quick)',
     size === 'md' ? 'h-8 px-3' : 'h-7 px-2.5',
-    'max-md:h-12',
+    'max-md:h-auto max-md:min-h-12 max-md:whitespace-normal max-md:text-balance max-md:py-1',
     looks[variant],
     'disabled:border-line disabled:bg-well disabled:text-ink-3',
   )

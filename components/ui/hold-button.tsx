@@ -98,7 +98,7 @@ export function HoldButton({
       onKeyUp={(event) => (event.key === ' ' || event.key === 'Enter') && release()}
       onContextMenu={(event) => event.preventDefault()}
       className={cx(
-        'relative inline-flex h-8 shrink-0 touch-none select-none items-center justify-center gap-2 overflow-hidden whitespace-nowrap rounded-r2 border border-failed-mark bg-failed-wash px-3 font-medium text-failed-ink disabled:border-line disabled:bg-well disabled:text-ink-3 max-md:h-12',
+        'relative inline-flex h-8 shrink-0 touch-none select-none items-center justify-center gap-2 overflow-hidden whitespace-nowrap rounded-r2 border border-failed-mark bg-failed-wash px-3 font-medium text-failed-ink disabled:border-line disabled:bg-well disabled:text-ink-3 max-md:h-auto max-md:min-h-12 max-md:whitespace-normal max-md:py-1.5',
         className,
       )}
     >
@@ -113,7 +113,7 @@ export function HoldButton({
         style={{ width: `${Math.ceil((heldMs / holdMs) * 4) * 25}%` }}
       />
       {children}
-      <span className="text-t1 font-regular">hold 1 s</span>
+      <span className="whitespace-nowrap text-t1 font-regular">hold 1 s</span>
       {shortcut && (
         <span className="max-md:hidden" aria-hidden="true">
           <Kbd quiet>{shortcut}</Kbd>

@@ -13,8 +13,8 @@ describe('a diff for people', () => {
     expect(changes).toBe(1)
     expect(same).toBe(2)
     expect(rows.map((row) => row.kind)).toEqual(['same', 'del', 'add', 'same'])
-    expect(rows[1]?.parts.filter((part) => part.changed).map((part) => part.text)).toEqual(['90'])
-    expect(rows[2]?.parts.filter((part) => part.changed).map((part) => part.text)).toEqual(['200'])
+    expect(rows[1]?.parts.filter((part) => part.changed).map((part) => part.text)).toEqual(['LP-90'])
+    expect(rows[2]?.parts.filter((part) => part.changed).map((part) => part.text)).toEqual(['LP-200'])
   })
   it('folds what does not change and keeps the lines around what does', () => {
     const before = Array.from({ length: 40 }, (_, n) => `line ${n}`).join('\n')

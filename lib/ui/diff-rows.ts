@@ -1,4 +1,4 @@
-import { diffLines, diffWordsWithSpace } from 'diff'
+import { diffArrays, diffLines } from 'diff'
 
 /** A stretch of a line; `changed` ones are what differs within it. */
 export interface DiffPart {
@@ -70,11 +70,15 @@ const whole = (text: string): DiffPart[] => [{ text, changed: false }]
 /** What goes and what comes in a line that was replaced. Lines with little in common are left unmarked. */
 function compareWords(before: string, after: string): [DiffPart[], DiffPart[]] {
   if (before.length > maxWordCompared || after.length > maxWordCompared) return [whole(before), whole(after)]
-  const parts = diffWordsWithSpace(before, after)
+  // Whole words, as the eye takes them: "02:00" is one, and so is "LP-90".
+  const parts = diffArrays(before.split(/(\s+)/), after.split(/(\s+)/)).map((part) => ({
+    ...part,
+    value: part.value.join(''),
+  }))
   const kept = parts
     .filter((part) => !part.added && !part.removed)
     .reduce((sum, part) => sum + part.value.trim().length, 0)
-  if (kept * 4 < Math.max(before.trim().length, after.trim().length)) return [whole(before), whole(after)]
+  if (kept * 6 < Math.max(before.trim().length, after.trim().length)) return [whole(before), whole(after)]
   const side = (skip: 'added' | 'removed') =>
     parts
       .filter((part) => !part[skip])

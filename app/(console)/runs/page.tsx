@@ -1,5 +1,13 @@
-import { PageHead } from '@/components/shell/page-head'
+import type { Metadata } from 'next'
+import { Suspense } from 'react'
+import { Runs } from '@/components/runs/runs-table'
+
+export const metadata: Metadata = { title: 'Runs' }
 
 export default function RunsPage() {
-  return <PageHead title="Runs" />
+  return (
+    <Suspense>
+      <Runs />
+    </Suspense>
+  )
 }

@@ -1,0 +1,48 @@
+import Link from 'next/link'
+import { RelativeTime, Took } from '@/components/ui/relative-time'
+import { runLook, StateShape } from '@/components/ui/state'
+import { links } from '@/lib/ui/links'
+import { shortId } from '@/lib/ui/short-id'
+import type { RunRow } from '@/lib/view/wire'
+
+/** How far a run is: "7 of 12". */
+export function Steps({ run }: { run: RunRow }) {
+  return (
+    <span className="num whitespace-nowrap">
+      {run.doneCount} of {run.nodeCount}
+      {run.failedCount > 0 && <span className="text-failed-ink">, {run.failedCount} failed</span>}
+    </span>
+  )
+}
+
+/** One run in a short list: state, workflow, how far, when. */
+export function RunListItem({ run, when = 'started' }: { run: RunRow; when?: 'started' | 'ended' | 'took' }) {
+  const at = when === 'ended' ? (run.endedAt ?? run.updatedAt) : run.startedAt
+  return (
+    <li>
+      <Link
+        href={links.run(run.id)}
+        className="ring-inside flex h-11 items-center gap-3 border-b px-4 hover:bg-hover max-md:h-14"
+      >
+        <StateShape state={runLook(run).as} />
+        <span className="min-w-0 flex-1">
+          <span className="block truncate font-medium leading-5">{run.workflow}</span>
+          <span className="block truncate text-t1 text-ink-3">
+            <span className="sr-only">{runLook(run).word}, </span>
+            <span className="mono">{shortId(run.id)}</span> · <Steps run={run} />
+          </span>
+        </span>
+        <span className="flex flex-col items-end text-t1 text-ink-3">
+          {when === 'took' ? (
+            <Took from={run.startedAt} className="leading-5 text-ink" />
+          ) : (
+            <>
+              <span className="leading-5 text-ink-2">{runLook(run).word}</span>
+              <RelativeTime at={at} />
+            </>
+          )}
+        </span>
+      </Link>
+    </li>
+  )
+}
