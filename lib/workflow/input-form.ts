@@ -213,7 +213,7 @@ function inferredFields(graph: WorkflowGraph): FormField[] {
 function triggerPaths(config: JsonObject): string[][] {
   const paths: string[][] = []
   const add = (path: string) => {
-    const [head, ...rest] = path.split('.')
+    const [head, ...rest] = path.replaceAll('[', '.').replaceAll(']', '').split('.')
     if (head === 'trigger' && rest.length > 0 && rest.every((part) => part !== '')) paths.push(rest)
   }
   for (const [, path] of sourceMembers(config)) add(path)

@@ -25,7 +25,7 @@ export function checkSources(graph: WorkflowGraph, report: Report): void {
   const isAncestor = ancestry(index)
   for (const [at, node] of graph.nodes.entries()) {
     for (const [member, path] of sourceMembers(node.config)) {
-      const source = sourceNode(path, index)
+      const source = sourceOf(path)
       if (source === 'trigger' || isAncestor(source, node.id)) continue
       const exists = index.nodes.has(source)
       report({
@@ -43,14 +43,9 @@ export function checkSources(graph: WorkflowGraph, report: Report): void {
   }
 }
 
-/** The node a path begins with. Ids may hold dots, so the longest id that fits is meant. */
-export function sourceNode(path: string, index: GraphIndex): string {
-  const parts = path.split('.')
-  for (let length = parts.length; length > 1; length--) {
-    const id = parts.slice(0, length).join('.')
-    if (index.nodes.has(id)) return id
-  }
-  return parts[0] ?? ''
+/** What a path begins with: `load` of `load.items[0].id`. An id with a dot in it cannot be named by a path. */
+export function sourceOf(path: string): string {
+  return path.split(/[.[]/, 1)[0] ?? ''
 }
 
 /*

@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { JsonObject } from '@/lib/base/json'
+import { labId } from './lab-agent'
+
+/*
+ * What `npm start` brings along, as data: the agents it registers, the workflows it imports, and the runs that make
+ * the first minute show the product.
+ */
+
+/** Agents in the order of their ports. */
+export const storyAgents = [
+  {
+    id: labId('edge-router-07'),
+    name: 'edge-router-07',
+    about: 'A router at the edge; its state is its configuration.',
+  },
+  { id: labId('edge-router-08'), name: 'edge-router-08', about: 'The peer of edge-router-07.' },
+  { id: labId('traffic-monitor'), name: 'traffic-monitor', about: 'Knows what edge-router-07 tells it.' },
+  { id: labId('classifier'), name: 'classifier', about: 'Labels traffic by what the monitor sees.' },
+] as const
+
+/** Files in examples/workflows, in the order they are imported. */
+export const storyWorkflows = [
+  'bgp-failover.atd.json',
+  'bgp-failover-lab.atd.json',
+  'bgp-failover-peer.atd.json',
+  'config-note.atd.json',
+  'quick-check.atd.json',
+] as const
+
+/** A run to start, by the workflow's `wf_id`; nobody has to do anything for it to get there. */
+export interface StoryRun {
+  workflow: string
+  input: JsonObject
+  getsTo: 'finished' | 'failed' | 'waiting'
+}
+
+/** The failed run is on the peer, so that the waiting one still has a router to change. */
+export const storyRuns: readonly StoryRun[] = [
+  { workflow: 'quick-check', input: {}, getsTo: 'finished' },
+  { workflow: 'bgp-failover-peer', input: {}, getsTo: 'failed' },
+  { workflow: 'bgp-failover-lab', input: {}, getsTo: 'waiting' },
+]
+
+/** The texts of the story's workflows, read from the folder examples/workflows. */
+export async function readStoryWorkflows(folder: string): Promise<{ filename: string; text: string }[]> {
+  return Promise.all(
+    storyWorkflows.map(async (filename) => ({
+      filename,
+      text: await readFile(path.join(folder, filename), 'utf8'),
+    })),
+  )
+}
