@@ -114,6 +114,21 @@ export class RunFold {
     }))
   }
 
+  /** The step a rollback is most likely meant for: the latest that left a checkpoint, else the first. */
+  get rollbackNode(): string | undefined {
+    const latest = [...this.#run.checkpoints.values()].findLast((checkpoint) => !checkpoint.undone)
+    return latest?.node ?? this.index.order[0]
+  }
+
+  /** The step that needs someone: the first that waits for a person, else the first that failed or was escalated. */
+  get troubledNode(): string | undefined {
+    const frames = [...this.frame.nodes.values()]
+    const found =
+      frames.find((frame) => frame.shown === 'waiting') ??
+      frames.find((frame) => frame.shown === 'failed' || frame.shown === 'escalated')
+    return found?.id
+  }
+
   /** Sequence number of the token with that id, when it is in this run. */
   seqOf(jti: string): number | undefined {
     return this.#seqOf.get(jti)

@@ -105,8 +105,10 @@ type NodeHandler = (request: object, answer: Answer, options: object) => Promise
 async function askNextAuth(edge: SignInEdge, request: Request, nextauth: string[]): Promise<Response> {
   const form = request.method === 'POST' ? await formOf(request) : undefined
   const address = addressOf(request)
+  const pageOrigin = request.headers.get('origin') ?? 'null'
   const options = nextAuthOptions(edge.auth, {
     ...(address !== 'unknown' && { address }),
+    ...(pageOrigin !== 'null' && { pageOrigin }),
     userAgent: request.headers.get('user-agent') ?? '',
     onFailure: (error) => edge.log.error({ err: error }, 'Signing in failed unexpectedly'),
   })

@@ -1,0 +1,223 @@
+/** Questions to people: rows of the inbox, the decision card, and the one way to decide. */
+import { actorOf, type Principal } from '@/lib/auth/principal'
+import { isJsonObject, type JsonObject } from '@/lib/base/json'
+import { Problem } from '@/lib/base/problem'
+import type { ActionRef } from '@/lib/engine/commands'
+import type { IdempotentAnswer } from '@/lib/engine/ports'
+import type { Approval, Run } from '@/lib/engine/run'
+import { mayDecide, refusalOf } from '@/lib/hitl/decide-rules'
+import type { Verdict } from '@/lib/hitl/terms'
+import { isEditable, verdictsOf } from '@/lib/hitl/verdicts'
+import { type Action, EffectFailed, type Preview } from '@/lib/runners/runner'
+import type { ApprovalRecord } from '@/lib/store/store'
+import { silenceWords } from '@/lib/view/silence-words'
+import type { ApprovalCard, ApprovalRow } from '@/lib/view/wire'
+import { effectsFor } from '@/lib/worker/effects'
+import { readJson } from '@/lib/worker/run-book'
+import { jsonValue } from '@/lib/worker/values'
+import { withDescendants } from '@/lib/workflow/graph-index'
+import type { Installation } from './installation'
+
+/** An inbox row for this person. */
+export async function approvalRowOf(
+  installation: Installation,
+  record: ApprovalRecord,
+  principal: Principal,
+): Promise<ApprovalRow> {
+  const { graph } = await installation.store.ledger
+    .header(record.runId)
+    .then((header) => installation.graphOf(header?.version ?? ''))
+  const question = { ...record, state: questionState(record) }
+  const may = mayDecide(question, principal)
+  return {
+    id: record.id,
+    run: record.runId,
+    workflow: record.workflowName,
+    node: record.node,
+    label: graph.nodes.find((node) => node.id === record.node)?.label ?? record.node,
+    visit: record.visit,
+    kind: record.kind,
+    role: record.role,
+    sentence: record.sentence,
+    consequence: record.consequence,
+    askedAt: record.askedAt,
+    deadlineAt: record.deadlineAt ?? undefined,
+    state: record.state,
+    verdict: record.verdict as Verdict | undefined,
+    by: record.by,
+    decidedAt: record.decidedAt,
+    mayDecide: may.may,
+    mayNotBecause: may.may ? undefined : may.because,
+  }
+}
+
+function questionState(record: ApprovalRecord): Parameters<typeof mayDecide>[0]['state'] {
+  const at = record.decidedAt ?? 0
+  if (record.state === 'void') return { status: 'void', at }
+  if (record.state === 'open') return { status: 'open' }
+  return { status: 'decided', verdict: (record.verdict ?? 'refuse') as Verdict, by: record.by ?? '', at }
+}
+
+/** The inbox row's record. Throws Problem `not_found`. */
+export async function approvalRecord(installation: Installation, id: string): Promise<ApprovalRecord> {
+  const record = await installation.store.approvals.get(id)
+  if (!record) throw new Problem('not_found', `No approval is known as "${id.slice(0, 60)}"`)
+  return record
+}
+
+/** The decision card: what will happen, whether it can be undone, what it touches, why it asks. */
+export async function approvalCardOf(
+  installation: Installation,
+  record: ApprovalRecord,
+  principal: Principal,
+): Promise<ApprovalCard> {
+  const row = await approvalRowOf(installation, record, principal)
+  const noted = await installation.book.read(record.runId, (run) => noteApproval(run, record.id))
+  const { approval } = noted
+  const { ledger } = installation.store
+  const action = (await readJson(ledger, approval.action)) as Action | JsonObject | undefined
+  const preview =
+    approval.preview && ((await readJson(ledger, approval.preview)) as unknown as Preview | undefined)
+  const known = isAction(action) ? action : undefined
+  const { state } = approval
+  return {
+    ...row,
+    reason: approval.reason,
+    action: approval.action,
+    target: approval.target,
+    preview: preview || undefined,
+    editable: isEditable(approval.kind) && known && Object.keys(known.do).length > 0 ? known.do : undefined,
+    undo: known?.undo && { method: known.undo, sentence: known.undoSentence ?? '' },
+    touches: noted.touches,
+    runStartedBy: noted.startedBy,
+    runStartedAt: noted.startedAt,
+    onSilence: silenceWords(approval.onSilence),
+    comments: approval.comments,
+    verdicts: [...verdictsOf(approval.kind)],
+    decision:
+      state.status === 'decided'
+        ? {
+            verdict: state.verdict,
+            by: state.by,
+            at: state.at,
+            comment: state.comment,
+            edited: state.edited !== undefined,
+          }
+        : undefined,
+  }
+}
+
+function isAction(value: unknown): value is Action {
+  return isJsonObject(value) && isJsonObject(value.do) && typeof value.kind === 'string'
+}
+
+interface NotedApproval {
+  approval: Approval
+  touches: ApprovalCard['touches']
+  startedBy: string
+  startedAt: number
+}
+
+function noteApproval(run: Run, id: string): NotedApproval {
+  const approval = run.approvals.get(id as Approval['id'])
+  if (!approval) throw new Problem('not_found', `This run has no approval "${id.slice(0, 60)}"`)
+  const nodes = withDescendants(run.graph, approval.node).map((node) => run.graph.nodes.get(node))
+  const agents = new Set<string>()
+  for (const node of nodes) {
+    const agent = node?.config.agent
+    if (node?.kind === 'agent' && typeof agent === 'string') agents.add(agent.split('/').at(-1) ?? agent)
+  }
+  const later = nodes
+    .filter((node) => node !== undefined)
+    .filter((node) => node.id !== approval.node)
+    .slice(0, 20)
+    .map((node) => ({ node: node.id, label: node.label, irreversible: node.reversible === false }))
+  return {
+    approval: structuredClone(approval),
+    touches: { agents: [...agents], later },
+    startedBy: run.start?.by ?? '',
+    startedAt: run.start?.at ?? 0,
+  }
+}
+
+export interface DecisionWish {
+  verdict: Verdict
+  action: string
+  comment: string
+  edited?: JsonObject
+  answer?: () => IdempotentAnswer
+}
+
+/**
+ * Decides an approval as this principal; the same conditions hold on every path. Throws the Problems of `refusalOf`,
+ * and `approval_edit_refused` when an edited action is not one the step could do.
+ */
+export async function decideApproval(
+  installation: Installation,
+  record: ApprovalRecord,
+  principal: Principal,
+  wish: DecisionWish,
+): Promise<void> {
+  const question = await installation.book.read(record.runId, (run) => {
+    const approval = run.approvals.get(record.id as Approval['id'])
+    return approval && structuredClone(approval)
+  })
+  if (!question) throw new Problem('not_found', `No approval is known as "${record.id}"`)
+  const refusal = refusalOf(question, principal, { ...wish, edited: wish.edited !== undefined })
+  if (refusal) throw refusal
+  const edited = wish.edited && (await revised(installation, record, question, wish.edited))
+  await installation.book.execute(
+    record.runId,
+    {
+      type: 'decide',
+      approval: question.id,
+      verdict: wish.verdict,
+      by: actorOf(principal),
+      action: wish.action,
+      edited: edited?.ref,
+      comment: wish.comment,
+    },
+    { values: edited && [jsonValue(edited.action)], answer: wish.answer },
+  )
+}
+
+/** The action as the person edited it: checked and described by the same code that made the first one. */
+async function revised(
+  installation: Installation,
+  record: ApprovalRecord,
+  question: Approval,
+  edited: JsonObject,
+) {
+  const { ports, book } = installation
+  const before = (await readJson(ports.ledger, question.action)) as unknown
+  if (!isAction(before))
+    throw new Problem('approval_edit_refused', 'This question has no action that can be edited')
+  const noted = await book.read(record.runId, (run, header) => ({
+    node: run.graph.nodes.get(question.node),
+    run: { graph: run.graph, start: run.start } as Run,
+    header,
+  }))
+  const runner = noted.node && ports.runnerOf(noted.node.kind)
+  if (!runner || !noted.node) throw new Problem('approval_edit_refused', `${question.node} cannot be edited`)
+  const limit = AbortSignal.timeout(10_000)
+  const step = { node: question.node, visit: question.visit, attempt: 1, signal: limit, follows: [] }
+  try {
+    const { action } = await runner.describe(
+      edited,
+      { node: noted.node, visit: question.visit, runId: record.runId },
+      effectsFor(ports, noted.run, noted.header, step),
+    )
+    const { consequence, target, sentence } = action
+    const ref: ActionRef = {
+      hash: jsonValue(action).hash,
+      consequence,
+      target,
+      sentence,
+      reads: question.reads,
+    }
+    return { action, ref }
+  } catch (error) {
+    if (!(error instanceof EffectFailed) && !(error instanceof Problem)) throw error
+    throw new Problem('approval_edit_refused', `The edited action cannot be done: ${error.message}`)
+  }
+}

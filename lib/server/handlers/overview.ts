@@ -1,0 +1,42 @@
+import { runRowOf } from '@/lib/view/rows'
+import type { Overview } from '@/lib/view/wire'
+import { approvalRowOf } from '../approvals'
+import { route } from '../current'
+import { json } from '../http/route'
+
+/** Rows of each part of the overview; the lists have the rest. */
+const shown = 8
+const dayMs = 24 * 3600 * 1000
+
+/** `GET /api/v1/overview` */
+export const getOverview = route(
+  { auth: 'either', scope: 'runs:read', role: 'viewer' },
+  async ({ installation, principal }) => {
+    const { runs, approvals } = installation.store
+    const now = installation.ports.timer.now()
+    const [waiting, failing, running, recent, counts, openByRole] = await Promise.all([
+      approvals.open({}, { limit: shown }),
+      runs.list({ failing: true }, { limit: shown }),
+      runs.list(
+        { status: ['running', 'waiting', 'paused', 'cancelling', 'rolling_back', 'rolled_back'] },
+        { limit: shown },
+      ),
+      runs.list({ status: ['ended'] }, { limit: shown }),
+      runs.counts(now - dayMs),
+      approvals.openByRole(),
+    ])
+    const overview: Overview = {
+      waiting: await Promise.all(waiting.items.map((item) => approvalRowOf(installation, item, principal))),
+      failing: failing.items.map(runRowOf),
+      running: running.items.map(runRowOf),
+      recent: recent.items.map(runRowOf),
+      counts: {
+        waiting: openByRole.reduce((sum, { open }) => sum + open, 0),
+        failing: counts.failing,
+        running: counts.byStatus.running + counts.byStatus.waiting + counts.byStatus.rolling_back,
+        endedToday: counts.endedSince,
+      },
+    }
+    return json(overview)
+  },
+)

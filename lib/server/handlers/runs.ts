@@ -1,0 +1,184 @@
+import { z } from 'zod'
+import { actorOf, holds } from '@/lib/auth/principal'
+import type { Json } from '@/lib/base/json'
+import { Problem } from '@/lib/base/problem'
+import type { Command } from '@/lib/engine/commands'
+import { runRowOf } from '@/lib/view/rows'
+import type { LedgerPage, Page, RunDetail, RunRow, ValueView } from '@/lib/view/wire'
+import { route } from '../current'
+import { pageOf, queryOf } from '../http/paging'
+import { json, roleMissing } from '../http/route'
+import { runIdFrom } from '../run-id'
+import { startRun } from '../runs'
+
+const statuses = [
+  'running',
+  'waiting',
+  'paused',
+  'cancelling',
+  'rolling_back',
+  'rolled_back',
+  'ended',
+] as const
+const terminals = ['success', 'partial', 'failed', 'escalated'] as const
+
+const listQuery = z.object({
+  status: z.enum([...statuses, ...terminals]).optional(),
+  workflow: z.string().max(200).optional(),
+  text: z.string().max(200).optional(),
+  cursor: z.string().optional(),
+  limit: z.string().optional(),
+})
+
+/** `GET /api/v1/runs` */
+export const listRuns = route(
+  { auth: 'either', scope: 'runs:read', role: 'viewer' },
+  async ({ installation, url }) => {
+    const { status, workflow, text } = queryOf(url, listQuery)
+    const open = statuses.find((known) => known === status)
+    const ended = terminals.find((known) => known === status)
+    const filter = { status: open && [open], terminal: ended && [ended], workflow, text }
+    const { items, next } = await installation.store.runs.list(filter, pageOf(url))
+    return json({ items: items.map(runRowOf), next } satisfies Page<RunRow>)
+  },
+)
+
+const startBody = z.strictObject({
+  /** Content hash of a version, or the workflow's name for its newest version. */
+  workflow: z.string().min(1).max(300),
+  input: z.json().optional(),
+  dry_run: z.boolean().optional(),
+})
+
+/** `POST /api/v1/runs` */
+export const postRun = route(
+  { auth: 'either', scope: 'runs:write', body: startBody, idempotent: true, maxBodyBytes: 4 * 1024 * 1024 },
+  async ({ installation, body, principal, idempotency }) => {
+    if (!holds(principal, 'operator') && !holds(principal, 'author')) throw roleMissing(principal, 'operator')
+    const version = await versionNamed(installation, body.workflow)
+    const runId = await startRun(installation, {
+      version,
+      input: (body.input ?? {}) as Json,
+      by: actorOf(principal),
+      dryRun: body.dry_run ?? false,
+      answer: idempotency && ((id) => idempotency.answer(201, JSON.stringify({ id }))),
+    })
+    return json({ id: runId }, { status: 201 })
+  },
+)
+
+async function versionNamed(installation: Parameters<typeof startRun>[0], name: string): Promise<string> {
+  const { workflows } = installation.store
+  if (await workflows.get(name)) return name
+  const [newest] = await workflows.versions(name)
+  if (newest) return newest.version
+  throw new Problem('not_found', `No workflow is stored as "${name.slice(0, 80)}"; import it first`)
+}
+
+/** `GET /api/v1/runs/{run}` */
+export const getRun = route({ auth: 'either', scope: 'runs:read', role: 'viewer' }, async (call) => {
+  const { installation, params, principal } = call
+  const runId = runIdFrom(params.run)
+  const record = await installation.store.runs.get(runId)
+  if (!record) throw new Problem('not_found', `No run is known as "${runId}"`)
+  const { graph } = await installation.graphOf(record.version)
+  const position = await installation.store.ledger.lastPosition()
+  const detail: RunDetail = {
+    row: runRowOf(record),
+    graph,
+    seq: record.seq,
+    position,
+    may: {
+      operate: holds(principal, 'operator'),
+      rollBack: holds(principal, 'operator'),
+      rollBackAll: holds(principal, 'coordinator'),
+    },
+  }
+  return json(detail)
+})
+
+const ledgerQuery = z.object({
+  after: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(2000).default(1000),
+})
+
+/** `GET /api/v1/runs/{run}/ledger` */
+export const getLedger = route({ auth: 'either', scope: 'runs:read', role: 'viewer' }, async (call) => {
+  const { installation, params, url } = call
+  const runId = runIdFrom(params.run)
+  const { after, limit } = queryOf(url, ledgerQuery)
+  const { ledger } = installation.store
+  if (!(await ledger.header(runId))) throw new Problem('not_found', `No run is known as "${runId}"`)
+  const rows = await ledger.rows(runId, after, limit)
+  const page: LedgerPage = {
+    rows: rows.map(({ seq, position, token, prevHash, hash }) => ({ seq, position, token, prevHash, hash })),
+    heads: (await ledger.heads(runId)).map(({ seq, jws }) => ({ seq, jws })),
+    next: rows.length === limit ? rows.at(-1)?.seq : undefined,
+  }
+  return json(page)
+})
+
+/** JSON longer than this, and bytes, come cut; a screen shows the beginning. */
+const shownBytes = 256 * 1024
+
+/** `GET /api/v1/runs/{run}/values/{hash}` */
+export const getValue = route({ auth: 'either', scope: 'runs:read', role: 'viewer' }, async (call) => {
+  const { installation, params } = call
+  const runId = runIdFrom(params.run)
+  const hash = params.hash ?? ''
+  // Values are shared between runs by their hash; the run must speak of it for its readers to see it.
+  const value = (await speaksOf(installation, runId, hash))
+    ? await installation.store.ledger.value(hash)
+    : undefined
+  if (!value) throw new Problem('not_found', `This run has no value ${hash.slice(0, 50)}`)
+  const size = value.bytes.byteLength
+  const whole = size <= shownBytes
+  const isJson = value.mediaType === 'application/json'
+  const view: ValueView = {
+    hash,
+    mediaType: value.mediaType,
+    size,
+    json: isJson && whole ? (JSON.parse(Buffer.from(value.bytes).toString('utf8')) as Json) : undefined,
+    base64: isJson && whole ? undefined : Buffer.from(value.bytes.subarray(0, shownBytes)).toString('base64'),
+    truncated: !whole,
+  }
+  return json(view)
+})
+
+async function speaksOf(
+  { book }: Parameters<typeof startRun>[0],
+  runId: ReturnType<typeof runIdFrom>,
+  hash: string,
+): Promise<boolean> {
+  return book.read(runId, (run) => {
+    if (run.start?.input === hash) return true
+    for (const visit of [...run.visits.values(), ...[...run.past.values()].flat()]) {
+      if (visit.action === hash || (visit.state.status === 'done' && visit.state.output === hash)) return true
+    }
+    for (const approval of run.approvals.values()) {
+      if (approval.action === hash || approval.preview === hash) return true
+      if (approval.state.status === 'decided' && approval.state.edited === hash) return true
+    }
+    for (const rollback of run.rollbacks.values()) if (rollback.plan === hash) return true
+    return false
+  })
+}
+
+const reasonBody = z.strictObject({ reason: z.string().max(500).optional() })
+
+/** `POST /api/v1/runs/{run}/pause`, `…/resume`, `…/cancel` */
+function operation(make: (by: string, reason: string) => Command) {
+  return route(
+    { auth: 'either', scope: 'runs:write', role: 'operator', body: reasonBody, idempotent: true },
+    async ({ installation, params, principal, body }) => {
+      const runId = runIdFrom(params.run)
+      await installation.book.execute(runId, make(actorOf(principal), body.reason ?? ''))
+      const record = await installation.store.runs.get(runId)
+      return json(record ? runRowOf(record) : { id: runId })
+    },
+  )
+}
+
+export const pauseRun = operation((by, reason) => ({ type: 'pause', by, reason }))
+export const resumeRun = operation((by) => ({ type: 'resume', by }))
+export const cancelRun = operation((by, reason) => ({ type: 'cancel', by, reason }))

@@ -1,0 +1,21 @@
+import type { RunHeader, RunProjection } from '@/lib/engine/ports'
+import type { RunRow } from './wire'
+
+/** A run's row as it travels. */
+export function runRowOf(run: RunHeader & RunProjection): RunRow {
+  return {
+    id: run.runId,
+    workflow: run.workflowName,
+    version: run.version,
+    status: run.status,
+    terminal: run.terminal,
+    startedBy: run.startedBy,
+    startedAt: run.startedAt,
+    endedAt: run.endedAt,
+    updatedAt: run.updatedAt,
+    nodeCount: run.nodeCount,
+    doneCount: run.doneCount,
+    failedCount: run.failedCount,
+    openApprovals: run.openApprovals,
+  }
+}
