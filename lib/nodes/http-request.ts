@@ -91,6 +91,19 @@ export const expectedStatus = z.union([status, z.array(status).min(1).max(32)], 
   error: 'A status from 100 to 599 was expected, or a list of them.',
 })
 
+/** Refuses a body, and a way to take it back, for a method that changes nothing. */
+export function safeCarriesNothing(config: { method: string }, context: z.RefinementCtx): void {
+  if (!isSafeMethod(config.method)) return
+  for (const name of ['body', 'body_from', 'compensate']) {
+    if ((config as Record<string, unknown>)[name] === undefined) continue
+    context.addIssue({
+      code: 'custom',
+      path: [name],
+      message: `A ${config.method} request changes nothing and has no "${name}"; leave it out or choose another method.`,
+    })
+  }
+}
+
 export const httpRequestConfig = strictConfig({
   method: requestMethod,
   url: requestUrl.optional(),
@@ -103,17 +116,7 @@ export const httpRequestConfig = strictConfig({
 })
   .superRefine(oneOf('url', 'url_from'))
   .superRefine(oneOf('body', 'body_from', 'at_most_one'))
-  .superRefine((config, context) => {
-    if (!isSafeMethod(config.method)) return
-    for (const name of ['body', 'body_from', 'compensate'] as const) {
-      if (config[name] === undefined) continue
-      context.addIssue({
-        code: 'custom',
-        path: [name],
-        message: `A ${config.method} request changes nothing and has no "${name}"; leave it out or choose another method.`,
-      })
-    }
-  })
+  .superRefine(safeCarriesNothing)
 
 export type HttpRequestConfig = z.infer<typeof httpRequestConfig>
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { renderJson, renderTemplate, templateKeys } from './template'
+import { renderJson, renderTemplate } from './template'
 
 describe('renderTemplate', () => {
   test('fills keys and leaves unknown ones visible', () => {
@@ -49,8 +49,4 @@ describe('renderJson', () => {
       missing: ['r.x'],
     })
   })
-})
-
-test('templateKeys lists each key once', () => {
-  expect(templateKeys('{{a}} {{ b.c }} {{a}} {x}')).toEqual(['a', 'b.c'])
 })

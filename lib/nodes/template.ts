@@ -45,11 +45,6 @@ export function renderTemplate(
   return { text, missing: [...missing] }
 }
 
-/** Keys a template asks for, each once, in the order of the text. */
-export function templateKeys(template: string): string[] {
-  return [...new Set([...template.matchAll(marker)].map((match) => (match[1] ?? '').trim()))]
-}
-
 /**
  * Fills every text inside a JSON value. A text that is one marker and nothing else becomes the value itself, so that
  * a number stays a number. Throws as `renderTemplate` does.

@@ -73,7 +73,7 @@ export const agentRunner: Runner = {
   async describe(action, step, effects) {
     const wanted = actionOf(agentDo, action, step.node.id)
     const agent = await registered(wanted.agent, effects)
-    const about = { run: step.runId, node: step.node.id, visit: step.visit, ...wanted }
+    const about: JsonObject = { run: step.runId, node: step.node.id, visit: step.visit, ...wanted }
     const said = effects.dryRun
       ? unasked(wanted, agent)
       : await ask(agent, 'describe', about, describeAnswer, effects)
@@ -126,7 +126,7 @@ export const agentRunner: Runner = {
   async perform(action, effects, snapshot) {
     const { agent, about, wanted } = await aboutAction(action, effects)
     if (effects.dryRun) return notDone({ agent: wanted.agent, operation: wanted.operation })
-    const checkpoint = snapshot ? { checkpoint_id: sealed(snapshot).checkpoint_id } : {}
+    const checkpoint: JsonObject = snapshot ? { checkpoint_id: sealed(snapshot).checkpoint_id } : {}
     const said = await ask(agent, 'execute', { ...about, ...checkpoint }, executeAnswer, effects)
     return definedOnly(said) as { output: typeof said.output; label?: string }
   },
@@ -187,11 +187,15 @@ function spoken(agent: Registered): string {
   return `The agent ${oneLine(agent.name, 100)}`
 }
 
-/** The agent an action is for, and what every request about it says. The run stands in the token. */
+/** The agent an action is for, and what every request about it says. */
 async function aboutAction(action: Action, effects: Effects) {
   const wanted = actionOf(agentDo, action.do, action.node)
   const agent = await registered(wanted.agent, effects)
-  return { agent, wanted, about: { node: action.node, visit: action.visit, ...wanted } }
+  return {
+    agent,
+    wanted,
+    about: definedOnly({ run: effects.runId, node: action.node, visit: action.visit, ...wanted }),
+  }
 }
 
 function unasked(wanted: AgentDo, agent: Registered): z.infer<typeof describeAnswer> {

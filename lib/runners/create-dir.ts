@@ -4,7 +4,7 @@ import { filePath } from '@/lib/nodes/config-schema'
 import { createDirConfig } from '@/lib/nodes/create-dir'
 import { narrowed } from '@/lib/nodes/node-kind'
 import { notDone } from './dry-run'
-import { makeWhole, putBack, sealable, stateOf } from './file-state'
+import { givenUp, makeWhole, putBack, sealable, stateOf } from './file-state'
 import { locate } from './place'
 import { actionOf, configOf, givenText, refusal } from './resolved'
 import type { Effects, Runner } from './runner'
@@ -50,7 +50,7 @@ export const createDirRunner: Runner = {
   async perform(action, effects) {
     const { path } = actionOf(createDo, action.do, action.node)
     if (effects.dryRun) return notDone({ path })
-    effects.signal.throwIfAborted()
+    if (effects.signal.aborted) throw givenUp(oneLine(path, 200))
     const created = await makeWhole(await locate(path, 'write', effects))
     return { output: { path, created } }
   },

@@ -16,7 +16,7 @@ import { Folder } from './folder'
 import { errnoOf, fsFailure } from './fs-failure'
 import { locate, makeFolder, makeParent, openParent, type Place } from './place'
 import { refusal } from './resolved'
-import type { Effects, Snapshot, Undone } from './runner'
+import { EffectFailed, type Effects, type Snapshot, type Undone } from './runner'
 import { bytesInWords } from './words'
 
 /** Largest file that is written, or kept in a checkpoint. */
@@ -109,6 +109,18 @@ function tooLarge(place: Place, maxBytes: number) {
   )
 }
 
+/** The attempt ran out of time, or was cancelled, before anything had changed. */
+export function givenUp(name: string): EffectFailed {
+  return new EffectFailed(
+    'effect_timeout',
+    `"${name}" was given up before it was changed; nothing was done.`,
+    {
+      errorType: 'timeout',
+      retriable: true,
+    },
+  )
+}
+
 function changedMeanwhile(place: Place) {
   return refusal(
     'changed_meanwhile',
@@ -179,12 +191,11 @@ export async function writeWhole(
     if (old && !old.isFile()) throw notAFile(old, place)
     await writeTemporary(folder.at(temporary), bytes, mode ?? (old ? old.mode & 0o7777 : 0o644), old)
     await folder.verify()
-    signal.throwIfAborted()
+    if (signal.aborted) throw givenUp(place.name)
     await rename(folder.at(temporary), folder.at(place.leaf))
     await folder.sync()
   } catch (error) {
     await unlink(folder.at(temporary)).catch(() => undefined) // Nothing there in most cases.
-    if (signal.aborted && error === signal.reason) throw error
     throw fsFailure(error, place.name, 'write')
   } finally {
     await folder.close()

@@ -9,6 +9,7 @@
 import { z } from 'zod'
 import { hashJson } from '@/lib/base/hash'
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
+import { isProblem } from '@/lib/base/problem'
 import {
   type Compensation,
   compensation,
@@ -17,6 +18,7 @@ import {
   isSafeMethod,
   requestHeaders,
   requestMethod,
+  safeCarriesNothing,
 } from '@/lib/nodes/http-request'
 import { narrowed } from '@/lib/nodes/node-kind'
 import { renderJson, renderTemplate } from '@/lib/nodes/template'
@@ -27,14 +29,16 @@ import { EffectFailed, type Effects, type Performed, type Preview, type Runner }
 import { type HttpAnswer, judgedTarget, maxBodyBytes, send, spokenTarget } from './send'
 import { oneLine, previewText, textOf } from './words'
 
-const requestDo = z.strictObject({
-  method: requestMethod,
-  url: z.string().min(1).max(8_192),
-  body: z.json().optional(),
-  headers: requestHeaders.optional(),
-  expect_status: expectedStatus.optional(),
-  compensate: compensation.optional(),
-})
+const requestDo = z
+  .strictObject({
+    method: requestMethod,
+    url: z.string().min(1).max(8_192),
+    body: z.json().optional(),
+    headers: requestHeaders.optional(),
+    expect_status: expectedStatus.optional(),
+    compensate: compensation.optional(),
+  })
+  .superRefine(safeCarriesNothing)
 
 type RequestDo = z.infer<typeof requestDo>
 
@@ -200,8 +204,7 @@ function spokenTemplate(declared: Compensation): string {
 /** The compensating request with its templates filled. Throws EffectFailed `value_missing` when something is not there. */
 function filled(declared: Compensation, request: JsonObject, output: Json | undefined): Sendable {
   const root: JsonObject = { request, ...(output === undefined ? {} : { response: readable(output) }) }
-  const url = renderTemplate(declared.url, root, asSegment)
-  const body = declared.body === undefined ? undefined : renderJson(declared.body, root)
+  const { url, body } = rendered(declared, root)
   const missing = [...url.missing, ...(body?.missing ?? [])]
   if (missing.length > 0) {
     const why =
@@ -214,6 +217,19 @@ function filled(declared: Compensation, request: JsonObject, output: Json | unde
     )
   }
   return { method: declared.method, url: url.text, body: body?.value, headers: declared.headers }
+}
+
+function rendered(declared: Compensation, root: JsonObject) {
+  try {
+    const url = renderTemplate(declared.url, root, asSegment)
+    return { url, body: declared.body === undefined ? undefined : renderJson(declared.body, root) }
+  } catch (error) {
+    if (!isProblem(error, 'too_large')) throw error
+    throw refusal(
+      'too_large',
+      'The compensating request grows past 1 MiB with the recorded answer in it; take it back by hand.',
+    )
+  }
 }
 
 /** A value as part of a URL: it cannot add or leave a segment, nor empty one, which would name a whole collection. */

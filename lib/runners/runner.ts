@@ -64,6 +64,8 @@ export interface Effects {
   /** Folders of this installation that any workflow's roots must lie in; relative roots start in the first. */
   installationRoots: readonly string[]
   agents: AgentDirectory
+  /** The run, as agents are told of it. */
+  runId?: string
   /** Tokens that a request to an agent follows from (the visit's task token); becomes `par` of the request's token. */
   follows?: readonly string[]
   now(): number

@@ -66,7 +66,7 @@ export async function send(exchange: Exchange): Promise<HttpAnswer> {
       `The body of ${spokenHost(exchange)} is larger than 1 MiB, the most that is sent.`,
     )
   }
-  exchange.signal.throwIfAborted()
+  if (exchange.signal.aborted) throw timedOut(exchange, false)
   return transmit(exchange, await judgedAddresses(exchange))
 }
 

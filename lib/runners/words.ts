@@ -16,7 +16,8 @@ export function oneLine(text: string, maxChars = maxSentenceChars): string {
     .replace(invisible, ' ')
     .replace(/ {2,}/g, ' ')
     .trim()
-  return line.length > maxChars ? `${line.slice(0, maxChars - 1)}…` : line
+  // A cut through a surrogate pair would leave half a character, which has no canonical text.
+  return line.length > maxChars ? `${line.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, '')}…` : line
 }
 
 /** `1,234 bytes`, `1 byte`. */
