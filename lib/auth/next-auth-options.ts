@@ -13,6 +13,8 @@ import { sessionSeconds, signIn } from './sign-in'
 export interface SignInOrigin {
   address?: string
   userAgent: string
+  /** The origin of the page that asks, which was checked to be ours; the public one unless said. */
+  pageOrigin?: string
   /** Told what went wrong that was no refusal. */
   onFailure(error: unknown): void
 }
@@ -46,8 +48,7 @@ export function nextAuthOptions(context: AuthContext, origin: SignInOrigin): Aut
       }),
     ],
     callbacks: {
-      // Where to go next is the page's affair; next-auth never sends anyone anywhere.
-      redirect: () => context.publicOrigin,
+      redirect: ({ url }) => withinConsole(url, origin.pageOrigin ?? context.publicOrigin),
       jwt: ({ token, user }) => (user ? { sub: user.id, sid: (user as { sid?: string }).sid } : token),
     },
     events: {
@@ -57,6 +58,12 @@ export function nextAuthOptions(context: AuthContext, origin: SignInOrigin): Aut
       },
     },
   }
+}
+
+/** The address if it lies within the console, as the page's browser knows it; else the overview. */
+function withinConsole(url: string, origin: string): string {
+  const target = URL.canParse(url, origin) ? new URL(url, origin) : undefined
+  return target?.origin === origin ? target.href : origin
 }
 
 async function authorize(
