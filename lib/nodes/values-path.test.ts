@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Json } from '@/lib/base/json'
-import { parsePath, splitHead, valueAt, walk } from './values-path'
+import { parsePath, valueAt } from './values-path'
 
 const order: Json = { id: 7, lines: [{ sku: 'a' }, { sku: 'b', none: null }], '0': 'zero', name: 'Ada' }
 
@@ -86,13 +86,5 @@ describe('parsePath', () => {
     expect(parsePath('a'.repeat(1_025))).toBeUndefined()
     expect(parsePath(Array(64).fill('a').join('.'))).toHaveLength(64)
     expect(parsePath(Array(65).fill('a').join('.'))).toBeUndefined()
-  })
-})
-
-describe('splitHead', () => {
-  test('separates the node from the rest', () => {
-    expect(splitHead('load.items[0].id')).toEqual({ head: 'load', rest: ['items', '0', 'id'] })
-    expect(splitHead('')).toBeUndefined()
-    expect(walk(order, splitHead('load.lines.0.sku')?.rest ?? [])).toBe('a')
   })
 })

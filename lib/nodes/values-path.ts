@@ -42,7 +42,7 @@ function bracketIndexes(text: string): string[] | undefined {
 }
 
 /** The value at the segments, or undefined when there is none. A `null` that is there is found. */
-export function walk(root: Json, segments: readonly string[]): Json | undefined {
+function walk(root: Json, segments: readonly string[]): Json | undefined {
   let here: Json | undefined = root
   for (const segment of segments) {
     here = member(here, segment)
@@ -61,13 +61,4 @@ function member(value: Json | undefined, segment: string): Json | undefined {
 export function valueAt(root: Json, path: string): Json | undefined {
   const segments = parsePath(path)
   return segments && walk(root, segments)
-}
-
-/**
- * A path's first segment (a node's id, or `trigger`) and the rest, for `walk` into that node's output.
- * Undefined when the text is not a path.
- */
-export function splitHead(path: string): { head: string; rest: string[] } | undefined {
-  const [head, ...rest] = parsePath(path) ?? []
-  return head === undefined ? undefined : { head, rest }
 }
