@@ -1,0 +1,206 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runIdOf } from '@/lib/base/ids'
+import { chainHashSync, firstPrevHashSync } from '@/lib/ect/chain-node'
+import { openKeyRing } from '@/lib/ect/keys-file'
+import { signClaims, signHead } from '@/lib/ect/sign'
+import { readWorkflow } from '@/lib/formats/format'
+import { nodeKind } from '@/lib/nodes/registry'
+import { openStore } from '@/lib/store/open'
+import type { WorkflowGraph } from '@/lib/workflow/graph'
+import { versionOf } from '@/lib/workflow/versions'
+import { dataFolder } from './data-folder'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const example = readFileSync(path.join(root, 'examples/workflows/bgp-failover.atd.json'), 'utf8')
+const wid = '7f3a0c1e-5b1d-4c1e-9d2a-0c1e5b1dc2e1'
+const run = runIdOf(wid)
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'holdpoint-cli-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Runs the command as a user does. */
+function holdpoint(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [path.join(root, 'lib/cli/holdpoint.mjs'), ...args],
+      { cwd: folder },
+      (error, out, err) =>
+        resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, out, err }),
+    )
+  })
+}
+
+function file(name: string, text: string): string {
+  const place = path.join(folder, name)
+  writeFileSync(place, text)
+  return place
+}
+
+describe('holdpoint', () => {
+  it('says what there is', async () => {
+    const { code, out } = await holdpoint('--help')
+    expect(code).toBe(0)
+    for (const command of ['serve', 'worker', 'run', 'export', 'verify', 'validate', 'doctor']) {
+      expect(out).toMatch(new RegExp(`^ {2}${command} `, 'm'))
+    }
+  })
+
+  it.each([
+    [['frobnicate'], /unknown command 'frobnicate'/],
+    [['run'], /run needs a workflow file, or --resume/],
+    [
+      ['run', 'x.json', '--timeout-secs', '0'],
+      /--timeout-secs is "0"; expected a whole number from 1 to 31536000/,
+    ],
+    [['run', 'x.json', '--input', '{'], /The value of --input is not JSON/],
+    [['run', '--resume', run, '--input', '{}'], /--resume goes on with a run as it is/],
+    [['validate', 'nowhere.json'], /nowhere\.json cannot be read: there is no such file/],
+    [['verify', '.'], /\. cannot be read: it is a folder/],
+    [['serve', '--port', '99999'], /--port is "99999"/],
+    [['export', 'run_1', '-o', 'x.tar'], /"run_1" is not a run id/],
+  ])('answers %j with exit 2 and one sentence', async (args, sentence) => {
+    const { code, out, err } = await holdpoint(...args)
+    expect(err).toMatch(sentence)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+  })
+})
+
+describe('holdpoint validate', () => {
+  it('takes a valid workflow', async () => {
+    const { code, out } = await holdpoint('validate', file('good.atd.json', example))
+    expect(out).toMatch(/good\.atd\.json: valid atd workflow with 3 nodes/)
+    expect(code).toBe(0)
+  })
+
+  it('names each finding with its place, and refuses with exit 5', async () => {
+    const { code, out } = await holdpoint('validate', file('bad.atd.json', '{\n  "wf_id": 7\n}'))
+    expect(out).toMatch(/^.*bad\.atd\.json:\d+:\d+: error: .+ \[\w+\]$/m)
+    expect(code).toBe(5)
+  })
+
+  it('answers with JSON for programs', async () => {
+    const { out } = await holdpoint(
+      'validate',
+      '--json',
+      file('bad2.atd.json', '{'),
+      file('good2.atd.json', example),
+    )
+    const { valid, files } = JSON.parse(out)
+    expect(valid).toBe(false)
+    expect(files.map((one: { valid: boolean }) => one.valid)).toEqual([false, true])
+    expect(files[0].diagnostics[0]).toMatchObject({
+      severity: 'error',
+      line: expect.any(Number),
+      code: expect.any(String),
+    })
+  })
+})
+
+describe('holdpoint doctor', () => {
+  it('finds nothing in the way of a first start', async () => {
+    const { code, out } = await holdpoint('doctor', '--data', path.join(folder, 'new'))
+    expect(out).toMatch(/the first start makes it/)
+    expect(code).toBe(0)
+  })
+
+  it('names a key that others may read, and how to mend it', async () => {
+    const data = path.join(folder, 'open')
+    mkdirSync(path.join(data, 'keys'), { recursive: true, mode: 0o700 })
+    writeFileSync(path.join(data, 'keys/signing-1.json'), '{}')
+    chmodSync(path.join(data, 'keys/signing-1.json'), 0o644)
+    const { code, out } = await holdpoint('doctor', '--data', data)
+    expect(out).toMatch(/✗ Keys: .*signing-1\.json may be read by others; run: chmod 600/)
+    expect(code).toBe(5)
+  })
+})
+
+describe('holdpoint export and verify', () => {
+  const data = () => dataFolder(path.join(folder, 'installation'))
+
+  beforeAll(async () => {
+    const ring = openKeyRing(data().keys, Date.now())
+    const graph = readWorkflow(example, 'x.atd.json', nodeKind).graph as WorkflowGraph
+    const version = versionOf(graph)
+    const now = Date.now()
+    const iat = Math.floor(now / 1000)
+    const aud = 'spiffe://holdpoint.test/console'
+    const jti = '00000000-0000-4000-8000-000000000001'
+    const start = { iss: aud, aud, iat, exp: iat + 600, jti, wid, exec_act: 'atd:workflow_start', par: [] }
+    const token = signClaims({ ...start, ext: { 'hp.version': version } }, ring.current)
+    const prevHash = firstPrevHashSync(wid)
+    const hash = chainHashSync(prevHash, token)
+    const store = await openStore(data().path)
+    await store.workflows.put({
+      ...{ version, name: graph.name, description: '', format: 'atd', source: example },
+      ...{
+        mediaType: 'application/atd-workflow+json',
+        importedAt: now,
+        importedBy: 'person:ada',
+        nodeCount: 3,
+      },
+    })
+    await store.ledger.commit({
+      runId: run,
+      create: { runId: run, wid, version, workflowName: graph.name, startedBy: 'person:ada' },
+      expectedSeq: 0,
+      rows: [{ runId: run, seq: 1, jti, token, prevHash, hash }],
+      heads: [{ seq: 1, jws: signHead({ wid, seq: 1, hash, iat }, ring.current) }],
+      values: [],
+      checkpoints: [],
+      projection: {
+        ...{ status: 'running', startedAt: now, updatedAt: now, nodeCount: 3, doneCount: 0, failedCount: 0 },
+        ...{ openApprovals: 0, dueAt: null },
+      },
+      approvals: [],
+    })
+    await store.close()
+    writeFileSync(path.join(folder, 'keys.json'), JSON.stringify(ring.jwks()))
+  })
+
+  it('writes a bundle that holds, and says whose keys it was checked against', async () => {
+    const exported = await holdpoint('export', run, '-o', 'run.tar', '--data', data().path)
+    expect(exported).toMatchObject({ code: 0, out: expect.stringMatching(/Wrote run\.tar: 1 tokens/) })
+    expect(statSync(path.join(folder, 'run.tar')).mode & 0o777).toBe(0o600)
+    const own = await holdpoint('verify', 'run.tar')
+    expect(own).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/checked against the keys in the bundle itself/),
+    })
+    const given = await holdpoint('verify', 'run.tar', '--keys', 'keys.json')
+    expect(given).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/checked against your keys in keys\.json/),
+    })
+  })
+
+  it('names what was changed, with exit 5', async () => {
+    const bytes = readFileSync(path.join(folder, 'run.tar'))
+    const at = bytes.indexOf('"token":"') + 200
+    bytes[at] = (bytes[at] as number) ^ 1
+    writeFileSync(path.join(folder, 'changed.tar'), bytes)
+    const { code, out } = await holdpoint('verify', 'changed.tar')
+    expect(out).toMatch(/changed\.tar does not hold, in ledger\.jsonl: Token 1 /)
+    expect(code).toBe(5)
+  })
+
+  it('never writes over a file', async () => {
+    const { code, err } = await holdpoint('export', run, '-o', 'run.tar', '--data', data().path)
+    expect(err).toMatch(/run\.tar is there already; name a new file with -o/)
+    expect(code).toBe(2)
+  })
+
+  it('says which run is not there', async () => {
+    const other = runIdOf('00000000-0000-4000-8000-000000000000')
+    const { code, err } = await holdpoint('export', other, '-o', 'other.tar', '--data', data().path)
+    expect(err).toMatch(/There is no run run_0{12}4/)
+    expect(code).toBe(5)
+  })
+})
