@@ -7,7 +7,8 @@
  *   POST /.well-known/atd/rollback         takes a checkpoint back (ATD, Rollback Protocol)
  *
  * The two POSTs need a token of the console in `Execution-Context`: signed by one of its keys, meant for this agent,
- * fresh, and not used before. A checkpoint belongs to the run (`wid`) whose token made it; nobody else gets it back.
+ * fresh, and not used before. A task's token also names the phase and the body's hash, so that nobody who catches it
+ * can send something else with it. A checkpoint belongs to the run (`wid`) whose token made it; nobody else gets it back.
  *
  * One request at a time changes this agent: describe, checkpoint, execute and rollback stand in one line, so that a
  * snapshot is never of a file that is half way to something else. GETs do not wait; files change in one piece.
@@ -17,6 +18,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { type Hash, sha256 } from '@/lib/base/hash'
 import { Problem } from '@/lib/base/problem'
 import type { Jwks } from '@/lib/ect/keys'
 import type { KeyRing } from '@/lib/ect/keys-file'
@@ -117,7 +119,7 @@ export class AgentServer {
       }
       if (pathname === '/.well-known/atd/rollback') {
         const body = await readBody(request)
-        return this.#inLine(() => this.#rollback.answer(token, body))
+        return this.#inLine(() => this.#rollback.answer(token, body.json))
       }
     } else if (request.method === 'GET') {
       if (pathname === '/health') return { status: 200, body: { status: 'ok', agent: this.agent.id } }
@@ -193,7 +195,13 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
-async function readBody(request: IncomingMessage): Promise<unknown> {
+/** A request's body, and the hash of its octets as they came. */
+export interface Body {
+  hash: Hash
+  json: unknown
+}
+
+async function readBody(request: IncomingMessage): Promise<Body> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of request) {
@@ -202,7 +210,8 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
     chunks.push(chunk as Buffer)
   }
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    const octets = Buffer.concat(chunks)
+    return { hash: sha256(octets), json: JSON.parse(octets.toString('utf8')) }
   } catch {
     throw new Problem('body_not_json', 'The body is not JSON; a JSON object was expected.')
   }

@@ -5,10 +5,9 @@ import { runIdOf } from '@/lib/base/ids'
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import { type Claims, isUuid } from '@/lib/ect/claims'
-import { meaningOf } from '@/lib/ect/vocabulary'
 import type { AgentDoor } from './agent-door'
 import type { FileState, StoredAnswer } from './agent-folder'
-import { type AgentParts, failureBody } from './agent-server'
+import { type AgentParts, type Body, failureBody } from './agent-server'
 import { type Answer, type Operation, OperationFailed, type World } from './lab-agent'
 
 /** A checkpoint serves a day. */
@@ -39,11 +38,10 @@ export class AgentTasks {
     this.#baseUrl = baseUrl
   }
 
-  async answer(token: string | undefined, body: unknown, world: World): Promise<Answer> {
+  async answer(token: string | undefined, body: Body, world: World): Promise<Answer> {
     const claims = await this.#door.verified(token)
-    if (meaningOf(claims.exec_act)?.startsWith('rollback'))
-      throw new Problem('ect_claim_invalid', `A token for "${claims.exec_act}" is not for tasks.`)
-    const task = parseTask(body)
+    const task = parseTask(body.json)
+    checkBound(claims, task, body)
     if (task.run !== claims.wid && task.run !== runIdOf(claims.wid))
       throw new Problem('rollback_outside_run', 'The token belongs to another run than the body names.')
     await this.#door.refuseReplay(claims)
@@ -189,6 +187,20 @@ export class AgentTasks {
 /** The text a checkpoint's state holds; empty when there was no file. */
 function textOf(state: FileState): string {
   return typeof state.bytes === 'string' ? Buffer.from(state.bytes, 'base64').toString('utf8') : ''
+}
+
+/** The token must be for this phase and this body (lib/runners/agent.ts says so in it). */
+function checkBound(claims: Claims, task: TaskRequest, body: Body): void {
+  if (claims.exec_act !== `holdpoint:agent_${task.phase}`)
+    throw new Problem(
+      'ect_claim_invalid',
+      `A token for "${claims.exec_act}" is not for the phase "${task.phase}".`,
+    )
+  if (claims.ext?.['holdpoint.body_hash'] !== body.hash)
+    throw new Problem(
+      'ect_claim_invalid',
+      'The token was made for another body than the one that came with it.',
+    )
 }
 
 function parseTask(body: unknown): TaskRequest {

@@ -4,6 +4,7 @@ import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sha256 } from '@/lib/base/hash'
 import { runIdOf } from '@/lib/base/ids'
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import type { Claims } from '@/lib/ect/claims'
@@ -94,7 +95,15 @@ function task(
   ect?: string,
 ) {
   const body = { phase, run: runIdOf(wid), node: operation, visit: 1, operation, ...more }
-  return post(to, '/.well-known/holdpoint/task', ect ?? token(to, wid), body)
+  return post(to, '/.well-known/holdpoint/task', ect ?? token(to, wid, boundTo(phase, body)), body)
+}
+
+/** What binds a task's token to its phase and body. */
+function boundTo(phase: string, body: JsonObject): Partial<Claims> {
+  return {
+    exec_act: `holdpoint:agent_${phase}`,
+    ext: { 'holdpoint.body_hash': sha256(JSON.stringify(body)) },
+  }
 }
 
 function rollback(to: string, wid: string, checkpoint: string, ect?: string) {
@@ -376,10 +385,11 @@ describe('refuses with 403 and changes nothing', () => {
     expect(refused(await rollback(router, wid, checkpoint, ect))).toBe(
       '403 rollback_outside_run: The checkpoint belongs to another run than the token.',
     )
-    const task07 = { phase: 'execute', run: runIdOf(wid), node: 'n', visit: 1, operation: 'update-bgp-peer' }
-    expect(
-      refused(await post(router, '/.well-known/holdpoint/task', token(router, randomUUID()), task07)),
-    ).toBe('403 rollback_outside_run: The token belongs to another run than the body names.')
+    const foreign = { phase: 'execute', run: runIdOf(wid), node: 'n', visit: 1, operation: 'update-bgp-peer' }
+    const bound = token(router, randomUUID(), boundTo('execute', foreign))
+    expect(refused(await post(router, '/.well-known/holdpoint/task', bound, foreign))).toBe(
+      '403 rollback_outside_run: The token belongs to another run than the body names.',
+    )
   })
 
   it('a token that does not name the checkpoint, or asks for something else', async () => {
@@ -387,23 +397,41 @@ describe('refuses with 403 and changes nothing', () => {
     expect(refused(await rollback(router, wid, checkpoint, other))).toBe(
       '403 rollback_outside_run: The token does not name this checkpoint among its parents.',
     )
-    const task07 = token(router, wid, { par: [checkpoint] })
-    expect(refused(await rollback(router, wid, checkpoint, task07))).toBe(
+    const forTask = token(router, wid, { par: [checkpoint] })
+    expect(refused(await rollback(router, wid, checkpoint, forTask))).toBe(
       '403 ect_claim_invalid: A token for "hp:task" does not ask for a rollback.',
     )
   })
 
   it('a token for another agent, an expired one, and one used before', async () => {
-    expect(
-      (await task(router, wid, 'state', 'update-bgp-peer', {}, token('classifier', wid))).body.code,
-    ).toBe('ect_audience')
-    const late = token(router, wid)
+    const operation = 'update-bgp-peer'
+    const bound = boundTo('state', {
+      phase: 'state',
+      run: runIdOf(wid),
+      node: operation,
+      visit: 1,
+      operation,
+    })
+    const asked = (ect: string) => task(router, wid, 'state', operation, {}, ect)
+    expect((await asked(token('classifier', wid, bound))).body.code).toBe('ect_audience')
+    const late = token(router, wid, bound)
     clock += 601_000
-    expect((await task(router, wid, 'state', 'update-bgp-peer', {}, late)).body.code).toBe('ect_expired')
-    const once = token(router, wid)
-    expect((await task(router, wid, 'state', 'update-bgp-peer', {}, once)).status).toBe(200)
-    expect(refused(await task(router, wid, 'state', 'update-bgp-peer', {}, once))).toMatch(
-      /^403 ect_replayed: The token .* was used before/,
+    expect((await asked(late)).body.code).toBe('ect_expired')
+    const once = token(router, wid, bound)
+    expect((await asked(once)).status).toBe(200)
+    expect(refused(await asked(once))).toMatch(/^403 ect_replayed: The token .* was used before/)
+  })
+
+  it('a token that was caught and sent with another body or for another phase', async () => {
+    const operation = 'update-bgp-peer'
+    const said = { phase: 'execute', run: runIdOf(wid), node: operation, visit: 1, operation, input: {} }
+    const sent = { ...said, input: { keep_collector: true } }
+    const path07 = '/.well-known/holdpoint/task'
+    expect(refused(await post(router, path07, token(router, wid, boundTo('execute', said)), sent))).toBe(
+      '403 ect_claim_invalid: The token was made for another body than the one that came with it.',
+    )
+    expect(refused(await post(router, path07, token(router, wid, boundTo('describe', said)), said))).toBe(
+      '403 ect_claim_invalid: A token for "holdpoint:agent_describe" is not for the phase "execute".',
     )
   })
 
