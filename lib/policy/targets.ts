@@ -100,7 +100,7 @@ export function addressAnswer(
     rule: special.canBeNamed ? 'private targets must be named' : 'special addresses are never reached',
     code: 'target_private',
     sentence: special.canBeNamed
-      ? `"${target.host}" leads to ${special.words}; name it under "policy.privateTargets" as "${hostPort(target)}" if the workflow shall reach it.`
+      ? `"${target.host}" leads to ${special.words}; name it under "private_targets" of the workflow’s policy as "${hostPort(target)}" if the workflow shall reach it.`
       : `"${target.host}" leads to ${special.words}, which no request may go to; use the address of a single machine.`,
   }
 }
@@ -138,13 +138,6 @@ export function answerByName(
   if (ipaddr.isValid(target.host)) return addressAnswer(target, target.host, privateTargets)
   const isLoopbackName = target.host === 'localhost' || target.host.endsWith('.localhost')
   return isLoopbackName ? addressAnswer(target, '127.0.0.1', privateTargets) : undefined
-}
-
-/** Why an entry of `privateTargets` can never match, for the linter; undefined when it is well formed. */
-export function privateTargetFault(entry: string): string | undefined {
-  return parseEntry(entry)
-    ? undefined
-    : `"${entry.slice(0, 100)}" is no target; write host:port, host, or a network such as 10.0.0.0/8.`
 }
 
 type Entry =
