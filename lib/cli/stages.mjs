@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** Lines of a program's output that are kept to be shown when it fails. */
-const keptLines = 60
+const keptLines = 120
+const keptChars = 64 * 1024
 /** A stage that says nothing for this long says that it is still at work. */
 const stillAtWorkMs = 15_000
 
@@ -62,8 +63,7 @@ export async function stage(title, work) {
 
 /**
  * Runs a program to its end. `show: true` lets it write to the terminal; otherwise its output is kept back.
- * Returns its exit code (1 when a signal ended it, 127 when it could not be started), the whole standard output,
- * and the last lines of both streams.
+ * Returns its exit code (1 when a signal ended it, 127 when it could not be started) and the last lines it printed.
  */
 export function run(command, args, { env = {}, show = false, cwd = root } = {}) {
   return new Promise((resolve) => {
@@ -72,14 +72,12 @@ export function run(command, args, { env = {}, show = false, cwd = root } = {}) 
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const tail = []
-    const output = []
+    let last = ''
     const keep = (chunk) => {
-      tail.push(...String(chunk).split('\n').filter(Boolean))
-      if (tail.length > keptLines) tail.splice(0, tail.length - keptLines)
+      last = (last + chunk).slice(-keptChars)
     }
+    const tail = () => last.split('\n').filter(Boolean).slice(-keptLines)
     child.stdout.on('data', (chunk) => {
-      output.push(chunk)
       keep(chunk)
       if (show) out.write(chunk)
     })
@@ -87,10 +85,8 @@ export function run(command, args, { env = {}, show = false, cwd = root } = {}) 
       keep(chunk)
       if (show) process.stderr.write(chunk)
     })
-    child.on('error', (error) => resolve({ code: 127, stdout: '', tail: [error.message] }))
-    child.on('close', (code) =>
-      resolve({ code: code ?? 1, stdout: Buffer.concat(output).toString('utf8'), tail }),
-    )
+    child.on('error', (error) => resolve({ code: 127, tail: [error.message] }))
+    child.on('close', (code) => resolve({ code: code ?? 1, tail: tail() }))
   })
 }
 
