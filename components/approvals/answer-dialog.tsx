@@ -7,8 +7,8 @@ import type { Verdict } from '@/lib/hitl/terms'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { verdictWords } from './words'
 
-/** Longer than anyone writes at night; the ledger keeps it for good. */
-export const commentLength = 2_000
+/** Characters: what the API takes. Longer than anyone writes at night, and the ledger keeps it for good. */
+export const commentLength = 500
 
 /** An answer that deserves words: what it does, the reason, and a button that names the target again. */
 export function AnswerDialog({

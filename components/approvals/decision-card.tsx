@@ -71,15 +71,17 @@ export function DecisionCard({
 
 function CannotBeUndone({ failed }: { failed: boolean }) {
   return (
-    <p className="flex items-start gap-2 border-b border-failed-line bg-failed-wash px-4 py-2.5 text-failed-ink md:px-8">
-      <NoUndoIcon className="mt-0.5 shrink-0 text-failed-mark" />
-      <span>
-        <b>Cannot be undone.</b>{' '}
-        {failed
-          ? 'What it did before it failed stays done.'
-          : 'What it does stays done; there is no way back.'}
-      </span>
-    </p>
+    <div className="border-b border-failed-line bg-failed-wash text-failed-ink">
+      <p className="mx-auto flex max-w-[824px] items-start gap-2 px-8 py-2.5 max-md:px-4">
+        <NoUndoIcon className="mt-0.5 shrink-0 text-failed-mark" />
+        <span>
+          <b>Cannot be undone.</b>{' '}
+          {failed
+            ? 'What it did before it failed stays done.'
+            : 'What it does stays done; there is no way back.'}
+        </span>
+      </p>
+    </div>
   )
 }
 

@@ -58,7 +58,7 @@ export function DecisionFacts({ card }: { card: ApprovalCard }) {
 }
 
 /** The one case an author can spell out in which silence lets a step go on. */
-const approvesBySilence = (card: ApprovalCard) => card.onSilence.startsWith('goes on')
+const approvesBySilence = (card: ApprovalCard) => card.onSilence.includes('goes on')
 
 /** By when, and what silence means. */
 export function DeadlineSentence({ card }: { card: ApprovalCard }) {
@@ -66,7 +66,14 @@ export function DeadlineSentence({ card }: { card: ApprovalCard }) {
   if (card.deadlineAt === undefined) {
     return (
       <>
-        None. <Sub>Until someone answers, it {card.onSilence.split(';')[0]}.</Sub>
+        None. <Sub>It stays held until someone answers.</Sub>
+      </>
+    )
+  }
+  if (card.deadlineAt <= now) {
+    return (
+      <>
+        It passed <RelativeTime at={card.deadlineAt} className="font-medium" />: {card.onSilence}.
       </>
     )
   }
@@ -76,7 +83,7 @@ export function DeadlineSentence({ card }: { card: ApprovalCard }) {
       <span className="num" suppressHydrationWarning>
         {momentOf(card.deadlineAt, now)}
       </span>
-      , in <Countdown at={card.deadlineAt} className="font-medium" />, it {card.onSilence}.{' '}
+      , in <Countdown at={card.deadlineAt} className="font-medium" />, {card.onSilence}.{' '}
       {approvesBySilence(card) ? null : <Sub>Silence never approves.</Sub>}
     </>
   )

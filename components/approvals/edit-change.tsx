@@ -88,7 +88,7 @@ function Editor({
     <Dialog
       open
       onClose={onClose}
-      width={880}
+      width={1120}
       title={`Edit the change of ${card.label} on ${card.target}`}
       description="What you approve is what runs: the edit gets a digest of its own and your name."
       actions={
@@ -143,50 +143,57 @@ function Editor({
             setView(next)
           }}
         />
-        <span className="text-t1 text-ink-3">
-          {wrong ? 'Mend what is marked first.' : changed ? '' : 'Nothing is changed yet.'}
-        </span>
+        <span className="text-t1 text-ink-3">{wrong && 'Mend what is marked first.'}</span>
       </div>
       {refused && (
         <p role="alert" className="mb-4 border border-failed-line bg-failed-wash p-3 text-failed-ink">
           <b>The edit was not taken.</b> {refused}
         </p>
       )}
-      {view === 'json' ? (
-        <JsonField
-          label="The change as JSON"
-          value={edited}
-          error={errors['']}
-          rows={14}
-          onRead={(result) =>
-            read(
-              '',
-              'value' in result && !isJsonObject(result.value)
-                ? { error: 'Expected an object: { … } with the members of the change.' }
-                : result,
-              (value) => value as JsonObject,
-            )
-          }
-        />
-      ) : (
-        <div className="grid gap-4 md:grid-cols-2">
-          {Object.entries(editable).map(([name, proposed]) => (
-            <MemberField
-              key={name}
-              name={name}
-              proposed={proposed}
-              value={edited[name] ?? null}
-              error={errors[name]}
-              onRead={(result) => read(name, result, (value) => ({ ...edited, [name]: value }))}
+      <div className="grid gap-6 lg:grid-cols-2">
+        <div className="min-w-0">
+          {view === 'json' ? (
+            <JsonField
+              label="The change as JSON"
+              value={edited}
+              error={errors['']}
+              rows={14}
+              onRead={(result) =>
+                read(
+                  '',
+                  'value' in result && !isJsonObject(result.value)
+                    ? { error: 'Expected an object: { … } with the members of the change.' }
+                    : result,
+                  (value) => value as JsonObject,
+                )
+              }
             />
-          ))}
+          ) : (
+            <div className="grid content-start gap-4 md:grid-cols-2">
+              {Object.entries(editable).map(([name, proposed]) => (
+                <MemberField
+                  key={name}
+                  name={name}
+                  proposed={proposed}
+                  value={edited[name] ?? null}
+                  error={errors[name]}
+                  onRead={(result) => read(name, result, (value) => ({ ...edited, [name]: value }))}
+                />
+              ))}
+            </div>
+          )}
         </div>
-      )}
-      {changed && (
-        <div className="mt-4">
-          <Diff title="Your edit" before={before} after={after} context={2} />
+        <div className="min-w-0">
+          <p className="mb-1 text-t1 text-ink-2">What your edit changes</p>
+          {changed ? (
+            <Diff title={card.label} before={before} after={after} context={2} numbers={false} />
+          ) : (
+            <p className="rounded-r2 border border-dashed border-line-strong p-4 text-ink-3">
+              Nothing yet. Change a field, and the difference from what was proposed shows here.
+            </p>
+          )}
         </div>
-      )}
+      </div>
     </Dialog>
   )
 }

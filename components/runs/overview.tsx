@@ -68,7 +68,7 @@ function Rooms({ data }: { data: OverviewData }) {
     <div className="min-h-0 flex-1 overflow-auto">
       <h2
         aria-live="polite"
-        className="text-balance border-b px-4 py-6 text-t3 font-medium tracking-[-0.01em] md:px-8"
+        className="text-balance border-b px-4 py-6 text-t3 font-medium tracking-[-0.01em]"
       >
         {overviewSentence(data.counts)}
       </h2>
@@ -93,6 +93,7 @@ function Rooms({ data }: { data: OverviewData }) {
             runs={data.failing}
             total={data.counts.failing}
             href={links.runs({ status: 'failed' })}
+            all="All that failed"
             empty="Nothing has failed."
             when="ended"
           />
@@ -101,6 +102,7 @@ function Rooms({ data }: { data: OverviewData }) {
             runs={data.running}
             total={data.counts.running}
             href={links.runs({ status: 'running' })}
+            all="All that run"
             empty="Nothing runs now."
             when="took"
           />
@@ -108,6 +110,7 @@ function Rooms({ data }: { data: OverviewData }) {
             title="Ended lately"
             runs={data.recent}
             href={links.runs()}
+            all="All runs"
             empty="No run has ended yet."
             when="ended"
           />
@@ -126,11 +129,12 @@ function RunList({
   runs: RunRow[]
   total?: number
   href: string
+  all: string
   empty: string
   when: 'ended' | 'took'
 }) {
   return (
-    <List {...rest} shown={runs.length} all="All runs">
+    <List {...rest} shown={runs.length}>
       {runs.map((run) => (
         <RunListItem key={run.id} run={run} when={when} />
       ))}

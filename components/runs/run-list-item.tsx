@@ -10,7 +10,7 @@ export function Steps({ run }: { run: RunRow }) {
   return (
     <span className="num whitespace-nowrap">
       {run.doneCount} of {run.nodeCount}
-      {run.failedCount > 0 && <span className="text-failed-ink">, {run.failedCount} failed</span>}
+      {run.failedCount > 0 && <span className="pl-2 text-failed-ink">{run.failedCount} failed</span>}
     </span>
   )
 }

@@ -45,7 +45,7 @@ export function Runs() {
     <>
       <PageHead title="Runs" className="max-md:h-auto max-md:min-h-14 max-md:flex-wrap max-md:py-2">
         <Filters filter={filter} onChange={setFilter} />
-        <span className="flex-1 max-md:hidden" />
+        <span className="flex-1" />
         <Button asChild size="sm">
           <Link href={links.workflows}>Start a run</Link>
         </Button>
@@ -284,7 +284,7 @@ function Row({
       )}
       style={{ transform: `translateY(${top}px)`, height }}
     >
-      <Cell className={cx(cell, 'max-md:order-2 max-md:text-right')}>
+      <Cell className={cx(cell, 'flex max-md:order-2 max-md:justify-end')}>
         <RunMark run={run} />
       </Cell>
       <Cell className={cx(cell, 'flex items-center gap-2 font-medium')}>

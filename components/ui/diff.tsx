@@ -17,12 +17,15 @@ export function Diff({
   after,
   aside,
   context = 3,
+  numbers = true,
 }: {
   title: string
   before: string
   after: string
   aside?: ReactNode
   context?: number
+  /** Line numbers; never on a phone. */
+  numbers?: boolean
 }) {
   const found = useMemo(() => diffRows(before, after), [before, after])
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set())
@@ -50,15 +53,18 @@ export function Diff({
           {found.rows.length === 0 && <p className="px-3 py-1 text-ink-3">Both are empty.</p>}
           {shown.map((row, index) =>
             row.kind !== 'fold' ? (
-              <Line key={lineKey(row)} row={row} />
+              <Line key={lineKey(row)} row={row} numbers={numbers} />
             ) : opened.has(index) ? (
-              row.rows.map((inner) => <Line key={lineKey(inner)} row={inner} />)
+              row.rows.map((inner) => <Line key={lineKey(inner)} row={inner} numbers={numbers} />)
             ) : (
               <button
                 // biome-ignore lint/suspicious/noArrayIndexKey: folds stay where they are.
                 key={`fold-${index}`}
                 type="button"
-                className="ring-inside mono sticky left-0 block w-full px-3 text-left leading-5 text-ink-3 hover:bg-hover hover:text-ink md:pl-[100px]"
+                className={cx(
+                  'ring-inside mono sticky left-0 block w-full px-3 text-left leading-5 text-ink-3 hover:bg-hover hover:text-ink',
+                  numbers ? 'md:pl-[104px]' : 'pl-8',
+                )}
                 onClick={() => setOpened(new Set([...opened, index]))}
               >
                 {count(row.rows.length, 'unchanged line')}
@@ -95,23 +101,28 @@ function lineKey(row: DiffRow): string {
   return row.kind === 'add' ? `+${row.after}` : row.kind === 'del' ? `-${row.before}` : `=${row.before}`
 }
 
-function Line({ row }: { row: DiffRow }) {
+function Line({ row, numbers }: { row: DiffRow; numbers: boolean }) {
   const sign = row.kind === 'del' ? '−' : row.kind === 'add' ? '+' : ''
   return (
     <div
       className={cx(
-        'mono grid whitespace-pre leading-5 max-md:grid-cols-[28px_minmax(0,1fr)] md:grid-cols-[40px_40px_20px_minmax(0,1fr)]',
+        'mono grid whitespace-pre leading-5 max-md:grid-cols-[28px_minmax(0,1fr)]',
+        numbers ? 'md:grid-cols-[40px_40px_20px_minmax(0,1fr)]' : 'md:grid-cols-[28px_minmax(0,1fr)]',
         row.kind === 'same' && 'text-ink-2',
         row.kind === 'del' && 'bg-diff-del',
         row.kind === 'add' && 'bg-diff-add',
       )}
     >
-      <span className="select-none pr-2 text-right text-ink-3 max-md:hidden" aria-hidden="true">
-        {row.kind === 'add' ? '' : row.before}
-      </span>
-      <span className="select-none pr-2 text-right text-ink-3 max-md:hidden" aria-hidden="true">
-        {row.kind === 'del' ? '' : row.after}
-      </span>
+      {numbers && (
+        <>
+          <span className="select-none pr-2 text-right text-ink-3 max-md:hidden" aria-hidden="true">
+            {row.kind === 'add' ? '' : row.before}
+          </span>
+          <span className="select-none pr-2 text-right text-ink-3 max-md:hidden" aria-hidden="true">
+            {row.kind === 'del' ? '' : row.after}
+          </span>
+        </>
+      )}
       <span className="select-none text-center font-medium" aria-hidden="true">
         {sign}
       </span>

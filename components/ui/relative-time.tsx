@@ -18,7 +18,7 @@ export function RelativeTime({ at, className }: { at: number; className?: string
   )
 }
 
-/** Time left until `at`, counting down by the second: "30:29". Amber and bolder in the last minute. */
+/** Time left until `at`, counting down by the second: "30:29". Amber and bolder in the last minute, and it says when it has passed. */
 export function Countdown({ at, className }: { at: number; className?: string }) {
   const now = useNow()
   const soon = at - now < 60_000
@@ -29,7 +29,7 @@ export function Countdown({ at, className }: { at: number; className?: string })
       className={cx('num whitespace-nowrap', soon && 'font-medium text-waiting-ink', className)}
       suppressHydrationWarning
     >
-      {countdown(at - now)}
+      {at > now ? countdown(at - now) : 'deadline passed'}
     </time>
   )
 }

@@ -80,10 +80,25 @@ function compareWords(before: string, after: string): [DiffPart[], DiffPart[]] {
     .reduce((sum, part) => sum + part.value.trim().length, 0)
   if (kept * 6 < Math.max(before.trim().length, after.trim().length)) return [whole(before), whole(after)]
   const side = (skip: 'added' | 'removed') =>
-    parts
-      .filter((part) => !part[skip])
-      .map((part) => ({ text: part.value, changed: part.added || part.removed }))
+    joined(
+      parts
+        .filter((part) => !part[skip])
+        .map((part) => ({ text: part.value, changed: part.added || part.removed })),
+    )
   return [side('added'), side('removed')]
+}
+
+/** The space between two words that differ differs with them: one mark, not two. */
+function joined(parts: DiffPart[]): DiffPart[] {
+  const out: DiffPart[] = []
+  parts.forEach((part, index) => {
+    const changed =
+      part.changed || (part.text.trim() === '' && !!parts[index - 1]?.changed && !!parts[index + 1]?.changed)
+    const last = out.at(-1)
+    if (last && last.changed === changed) last.text += part.text
+    else out.push({ text: part.text, changed })
+  })
+  return out
 }
 
 /** Rows with the long unchanged stretches folded: only `context` lines stay around each change. */

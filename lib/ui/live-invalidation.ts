@@ -31,7 +31,12 @@ export class Invalidation {
 
   /** Everything live is old: the stream was opened, and what was fetched before it may have missed something. */
   addAll(): void {
-    for (const key of [keys.runs, keys.overview, keys.approvals, ['run'] as const]) {
+    const details = this.#client
+      .getQueryCache()
+      .getAll()
+      .map((query) => query.queryKey)
+      .filter(([room, , part]) => room === 'run' && part === 'detail')
+    for (const key of [keys.runs, keys.overview, keys.approvals, ...details]) {
       this.#pending.set(JSON.stringify(key), key)
     }
     void this.#run()

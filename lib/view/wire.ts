@@ -137,7 +137,7 @@ export interface ApprovalCard extends ApprovalRow {
   touches: { agents: string[]; later: { node: string; label: string; irreversible: boolean }[] }
   runStartedBy: string
   runStartedAt: number
-  /** What silence means, going on from "it": `stays held`, `counts as refused`. */
+  /** What silence means, as the end of a sentence: `it stays held` (silence-words.ts). */
   onSilence: string
   comments: { by: string; at: number; comment: string }[]
   verdicts: Verdict[]
