@@ -15,7 +15,7 @@ const checkpointTtlS = 86_400
 
 const taskRequest = z.object({
   phase: z.enum(['describe', 'checkpoint', 'execute', 'probe', 'state']),
-  run: z.string().max(100),
+  run: z.string().max(100).optional(),
   node: z.string().max(200),
   visit: z.int().min(1),
   operation: z.string().max(200),
@@ -42,7 +42,7 @@ export class AgentTasks {
     const claims = await this.#door.verified(token)
     const task = parseTask(body.json)
     checkBound(claims, task, body)
-    if (task.run !== claims.wid && task.run !== runIdOf(claims.wid))
+    if (task.run !== undefined && task.run !== claims.wid && task.run !== runIdOf(claims.wid))
       throw new Problem('rollback_outside_run', 'The token belongs to another run than the body names.')
     await this.#door.refuseReplay(claims)
     const operation = this.#operation(task.operation)

@@ -107,4 +107,16 @@ it('says why a schema cannot be used', () => {
     'regular',
   )
   expect(inputSchemaFault({ type: 'object' })).toBeUndefined()
+  expect(inputSchemaFault({ $ref: '#' })).toBe('it refers to itself without end')
+})
+
+it('survives a schema whose definition is itself', () => {
+  const input = {
+    type: 'object',
+    $defs: { n: { $ref: '#/$defs/n' } },
+    properties: { a: { $ref: '#/$defs/n' } },
+  }
+  const graph = graphOf({ a: {} }, [], { input })
+  expect(formFields(graph).map((field) => field.type)).toEqual(['json'])
+  expect(refusal(() => checkInput(graph, { a: 'x' }))).toContain('the schema refers to itself')
 })

@@ -77,8 +77,15 @@ export function checkInput(graph: WorkflowGraph, input: Json): void {
 /** Every place where an input does not fit the workflow's schema; none when the workflow has no schema. */
 export function inputFaults(graph: WorkflowGraph, input: Json): InputFault[] {
   if (!graph.input) return []
-  const parsed = compiled(graph.input).safeParse(input)
-  return parsed.success ? [] : parsed.error.issues.flatMap(faultsOf)
+  try {
+    const parsed = compiled(graph.input).safeParse(input)
+    return parsed.success ? [] : parsed.error.issues.flatMap(faultsOf)
+  } catch (error) {
+    // A schema that is its own reference has no bottom; it was refused on import, and is refused here.
+    if (error instanceof RangeError)
+      return [{ path: '', message: 'cannot be checked: the schema refers to itself' }]
+    throw error
+  }
 }
 
 /** Why a JSON Schema cannot be used for an input, in words; undefined when it can. */
@@ -86,9 +93,10 @@ export function inputSchemaFault(schema: JsonObject): string | undefined {
   if (schema.type !== undefined && schema.type !== 'object')
     return 'the input is an object, so its "type" must be "object"'
   try {
-    compiled(schema)
+    compiled(schema).safeParse({})
     return undefined
   } catch (error) {
+    if (error instanceof RangeError) return 'it refers to itself without end'
     return (error instanceof Error ? error.message : 'it cannot be read').slice(0, 200)
   }
 }
