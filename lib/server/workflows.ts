@@ -3,6 +3,7 @@ import type { Diagnostic } from '@/lib/base/diagnostic'
 import { Problem } from '@/lib/base/problem'
 import type { WorkflowRecord } from '@/lib/engine/ports'
 import { readWorkflow } from '@/lib/formats/format'
+import { nodeKind } from '@/lib/nodes/registry'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { versionOf } from '@/lib/workflow/versions'
 import type { Installation } from './installation'
@@ -22,7 +23,7 @@ export async function importWorkflow(
   text: string,
   from: { filename?: string; by: string },
 ): Promise<Imported> {
-  const { graph, format, mediaType, diagnostics } = readWorkflow(text, from.filename)
+  const { graph, format, mediaType, diagnostics } = readWorkflow(text, from.filename, nodeKind)
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error')
   const [first] = errors
   if (!graph || first) {

@@ -12,7 +12,7 @@ import { Problem } from '@/lib/base/problem'
 import { mediaTypeOf, readBytes } from './body'
 import { addressOf } from './client-address'
 import { refuseCrossSite } from './cross-site'
-import { problemResponse } from './problem-response'
+import { type EdgeLog, problemResponse } from './problem-response'
 import { type Edge, json, type RouteContext, routesFor } from './route'
 import { withApiHeaders } from './security-headers'
 
@@ -31,16 +31,18 @@ const maxFormBytes = 16_384
 /** GET and POST of `app/api/auth/[...nextauth]/route.ts`. */
 export function signInHandler(installation: () => Promise<SignInEdge>) {
   return async (request: Request, context: RouteContext): Promise<Response> => {
-    const edge = await installation()
     const { nextauth } = await context.params
     const action = Array.isArray(nextauth) ? nextauth.join('/') : ''
+    let log: EdgeLog = console
     try {
+      const edge = await installation()
+      log = edge.log
       if (!open[request.method]?.includes(action))
         throw new Problem('not_found', 'There is nothing at this address.')
       if (request.method === 'POST') refuseCrossSite(request, edge.publicOrigin)
       return withApiHeaders(await askNextAuth(edge, request, action.split('/')))
     } catch (error) {
-      return problemResponse(error, `${request.method} /api/auth/${action.slice(0, 60)}`, edge.log)
+      return problemResponse(error, `${request.method} /api/auth/${action.slice(0, 60)}`, log)
     }
   }
 }

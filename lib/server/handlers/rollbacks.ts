@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { actorOf } from '@/lib/auth/principal'
+import type { RollbackId } from '@/lib/base/ids'
+import { route } from '../current'
+import { json } from '../http/route'
+import { planFor, planViewOf, requestRollback, rollbackOf } from '../rollbacks'
+import { runIdFrom } from '../run-id'
+
+const scope = z.enum(['single', 'sub_dag', 'full_workflow'])
+const node = z.string().min(1).max(300)
+
+/** `POST /api/v1/runs/{run}/rollback-plans`: changes nothing. */
+export const postPlan = route(
+  {
+    auth: 'either',
+    scope: 'runs:read',
+    role: 'viewer',
+    body: z.strictObject({ node, scope: scope.optional() }),
+  },
+  async ({ installation, params, principal, body }) =>
+    json(planViewOf(await planFor(installation, runIdFrom(params.run), principal, body))),
+)
+
+const rollbackBody = z.strictObject({
+  node,
+  scope,
+  digest: z.string().max(100),
+  reason: z.string().max(500).default(''),
+})
+
+/** `POST /api/v1/runs/{run}/rollbacks` */
+export const postRollback = route(
+  { auth: 'either', scope: 'rollbacks:execute', role: 'operator', body: rollbackBody, idempotent: true },
+  async ({ installation, params, principal, body }) => {
+    const runId = runIdFrom(params.run)
+    const id = await requestRollback(installation, runId, principal, body)
+    return json(await rollbackOf(installation, runId, id), { status: 202 })
+  },
+)
+
+/** `GET /api/v1/runs/{run}/rollbacks/{rollback}` */
+export const getRollback = route(
+  { auth: 'either', scope: 'runs:read', role: 'viewer' },
+  async ({ installation, params }) =>
+    json(await rollbackOf(installation, runIdFrom(params.run), params.rollback ?? '')),
+)
+
+/** `POST /api/v1/runs/{run}/rollbacks/{rollback}/choice` */
+export const postChoice = route(
+  {
+    auth: 'either',
+    scope: 'rollbacks:execute',
+    role: 'operator',
+    body: z.strictObject({ choice: z.enum(['end', 'go_on']) }),
+    idempotent: true,
+  },
+  async ({ installation, params, principal, body }) => {
+    const runId = runIdFrom(params.run)
+    const rollback = (params.rollback ?? '') as RollbackId
+    const { choice } = body
+    await installation.book.execute(runId, { type: 'choose', rollback, choice, by: actorOf(principal) })
+    return json(await rollbackOf(installation, runId, rollback))
+  },
+)

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { actorOf } from '@/lib/auth/principal'
+import { Problem } from '@/lib/base/problem'
+import { exportWorkflow, readWorkflow } from '@/lib/formats/format'
+import { nodeKind } from '@/lib/nodes/registry'
+import type { WorkflowSummary } from '@/lib/store/store'
+import type { Page, Validation, WorkflowDetail, WorkflowRow } from '@/lib/view/wire'
+import { route } from '../current'
+import { queryOf } from '../http/paging'
+import { json } from '../http/route'
+import type { Installation } from '../installation'
+import { importWorkflow } from '../workflows'
+
+/** What a workflow text may be sent as. */
+const textTypes = ['application/atd-workflow+json', 'application/json', 'text/plain'] as const
+/** The format's own bound and a little, so that a text just above it gets the format's sentence. */
+const maxTextBytes = 9 * 1024 * 1024
+
+/** `GET /api/v1/workflows` */
+export const listWorkflows = route(
+  { auth: 'either', scope: 'runs:read', role: 'viewer' },
+  async ({ installation }) => {
+    const items = (await installation.store.workflows.summaries()).map(rowOf)
+    return json({ items } satisfies Page<WorkflowRow>)
+  },
+)
+
+function rowOf(summary: WorkflowSummary): WorkflowRow {
+  const { version, name, description, format, nodeCount, importedAt, importedBy, versions } = summary
+  return { version, name, description, format, nodeCount, importedAt, importedBy, versions }
+}
+
+/** `POST /api/v1/workflows`: the text itself is the body. */
+export const postWorkflow = route(
+  {
+    auth: 'either',
+    scope: 'workflows:write',
+    role: 'author',
+    accepts: textTypes,
+    maxBodyBytes: maxTextBytes,
+    idempotent: true,
+  },
+  async ({ installation, bytes, url, principal }) => {
+    const filename = url.searchParams.get('filename')?.slice(0, 200)
+    const imported = await importWorkflow(installation, textOf(bytes), { filename, by: actorOf(principal) })
+    const detail = await detailOf(installation, imported.record.version)
+    return json({ ...detail, diagnostics: imported.diagnostics }, { status: imported.isNew ? 201 : 200 })
+  },
+)
+
+/** `POST /api/v1/workflows/validate`: every diagnostic at once; nothing is stored. */
+export const validateWorkflow = route(
+  { auth: 'either', scope: 'runs:read', role: 'viewer', accepts: textTypes, maxBodyBytes: maxTextBytes },
+  async ({ bytes, url }) => {
+    const { graph, diagnostics } = readWorkflow(
+      textOf(bytes),
+      url.searchParams.get('filename') ?? undefined,
+      nodeKind,
+    )
+    return json({ diagnostics, graph } satisfies Validation)
+  },
+)
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new Problem('bad_request', 'The text is not UTF-8; save it as UTF-8 and send it again')
+  }
+}
+
+/** `GET /api/v1/workflows/{version}` */
+export const getWorkflow = route(
+  { auth: 'either', scope: 'runs:read', role: 'viewer' },
+  async ({ installation, params }) => json(await detailOf(installation, params.version ?? '')),
+)
+
+async function detailOf(installation: Installation, version: string): Promise<WorkflowDetail> {
+  const { workflows } = installation.store
+  const record = await workflows.get(version)
+  if (!record) throw new Problem('not_found', `No workflow version is stored as "${version.slice(0, 60)}"`)
+  const { graph, diagnostics } = readWorkflow(record.source, undefined, nodeKind)
+  if (!graph) throw new Problem('workflow_invalid', 'This version cannot be read any more', { diagnostics })
+  const versions = await workflows.versions(record.name)
+  const history = versions.map(({ version, importedAt, importedBy }) => ({ version, importedAt, importedBy }))
+  return {
+    ...rowOf({ ...record, versions: versions.length }),
+    graph,
+    source: record.source,
+    mediaType: record.mediaType,
+    history,
+    diagnostics,
+  }
+}
+
+const exportQuery = z.object({ as: z.enum(['written', 'source']).default('source') })
+
+/** `GET /api/v1/workflows/{version}/export`: the text as imported, or as Holdpoint writes it (`?as=written`). */
+export const exportWorkflowText = route(
+  { auth: 'either', scope: 'runs:read', role: 'viewer' },
+  async ({ installation, params, url }) => {
+    const { as } = queryOf(url, exportQuery)
+    const record = await installation.store.workflows.get(params.version ?? '')
+    if (!record)
+      throw new Problem(
+        'not_found',
+        `No workflow version is stored as "${(params.version ?? '').slice(0, 60)}"`,
+      )
+    const { graph } = await installation.graphOf(record.version)
+    const written = exportWorkflow(graph)
+    return new Response(as === 'source' ? record.source : written.text, {
+      headers: {
+        'content-type': record.mediaType,
+        'content-disposition': `attachment; filename="${written.filename.replace(/[^\w.-]/g, '_')}"`,
+      },
+    })
+  },
+)

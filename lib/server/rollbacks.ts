@@ -1,0 +1,129 @@
+/*
+ * Rollbacks as people and agents ask for them: a plan first, then its digest named. The plan is made again at the
+ * moment of asking; when the world moved, nothing is done and the answer carries the new plan.
+ */
+import { actorOf, holds, type Principal } from '@/lib/auth/principal'
+import { prefixed, type RollbackId, type RunId } from '@/lib/base/ids'
+import { Problem } from '@/lib/base/problem'
+import type { IdempotentAnswer } from '@/lib/engine/ports'
+import type { Rollback } from '@/lib/engine/run'
+import { DEFAULT_ROLLBACK_S, rollbackDeadline } from '@/lib/rollback/deadline'
+import { checkExecutable, type Plan } from '@/lib/rollback/plan'
+import type { RollbackScope } from '@/lib/rollback/terms'
+import type { RollbackPlanView, RollbackView } from '@/lib/view/wire'
+import { makePlan } from '@/lib/worker/plan'
+import { jsonValue } from '@/lib/worker/values'
+import type { Installation } from './installation'
+
+export interface RollbackWish {
+  node: string
+  scope: RollbackScope
+  /** Digest of the plan that was shown. */
+  digest: string
+  reason: string
+  answer?: (id: RollbackId) => IdempotentAnswer
+}
+
+/** The plan for this person, changing nothing. Throws Problem `not_found`. */
+export async function planFor(
+  installation: Installation,
+  runId: RunId,
+  principal: Principal,
+  wish: { node: string; scope?: RollbackScope },
+): Promise<Plan> {
+  return makePlan(installation.ports, runId, { ...wish, mayCoordinate: holds(principal, 'coordinator') })
+}
+
+/**
+ * Asks for the rollback that was previewed. Durable when it resolves; a worker executes it. Throws Problem
+ * `rollback_plan_changed` with the new plan in its data, and the refusals of `checkExecutable`.
+ */
+export async function requestRollback(
+  installation: Installation,
+  runId: RunId,
+  principal: Principal,
+  wish: RollbackWish,
+): Promise<RollbackId> {
+  const { ports } = installation
+  const plan = await planFor(installation, runId, principal, wish)
+  if (plan.digest !== wish.digest) {
+    throw new Problem(
+      'rollback_plan_changed',
+      `The run moved on since the plan was shown, so nothing was done. The plan is now: ${plan.sentence}`,
+      { plan: planViewOf(plan) },
+    )
+  }
+  checkExecutable(plan, wish.digest)
+  return executePlan(installation, runId, plan, {
+    by: actorOf(principal),
+    reason: wish.reason,
+    rollback: prefixed('rb', ports.mint()),
+    answer: wish.answer,
+  })
+}
+
+/** Makes a checked plan the run's rollback. */
+export async function executePlan(
+  installation: Installation,
+  runId: RunId,
+  plan: Plan,
+  more: { by: string; reason: string; rollback: RollbackId; answer?: RollbackWish['answer'] },
+): Promise<RollbackId> {
+  const { ports, book } = installation
+  const checkpoints = plan.steps.flatMap((step) => step.checkpointId ?? [])
+  const ttlsS = await book.read(runId, (run) => checkpoints.map((jti) => run.checkpoints.get(jti)?.ttlS ?? 0))
+  const now = ports.timer.now()
+  const stored = jsonValue(plan)
+  const { rollback, answer } = more
+  await book.execute(
+    runId,
+    {
+      type: 'roll_back',
+      rollback,
+      scope: plan.scope,
+      node: plan.node,
+      checkpoints,
+      plan: stored.hash,
+      seq: plan.seq,
+      reason: more.reason,
+      by: more.by,
+      deadlineS: Math.max(1, (rollbackDeadline(now, ttlsS, DEFAULT_ROLLBACK_S) - now) / 1000),
+    },
+    { values: [stored], answer: answer && (() => answer(rollback)) },
+  )
+  return rollback
+}
+
+/** The plan as it travels. */
+export function planViewOf(plan: Plan): RollbackPlanView {
+  const { forbidden, steps, ...rest } = plan
+  return {
+    ...rest,
+    steps: steps.map(({ visit: _visit, undo: _undo, ...step }) => step),
+    forbidden: forbidden && { sentence: forbidden.sentence, node: forbidden.node, output: forbidden.output },
+  }
+}
+
+/** A rollback of the run, as far as it is. Throws Problem `not_found`. */
+export async function rollbackOf(
+  installation: Installation,
+  runId: RunId,
+  id: string,
+): Promise<RollbackView> {
+  return installation.book.read(runId, (run) => {
+    const rollback = run.rollbacks.get(id as RollbackId)
+    if (!rollback) throw new Problem('not_found', `This run has no rollback "${id.slice(0, 60)}"`)
+    return rollbackViewOf(runId, rollback)
+  })
+}
+
+function rollbackViewOf(run: RunId, rollback: Rollback): RollbackView {
+  const { id, scope, node, by, reason, askedAt, choice } = rollback
+  const acts = [...rollback.acts.values()].map(({ node, undo, status, description }) => ({
+    node,
+    undo,
+    status,
+    description,
+  }))
+  return { id, run, scope, node, status: rollback.status ?? 'executing', by, reason, askedAt, acts, choice }
+}
