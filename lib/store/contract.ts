@@ -1,76 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Hash, sha256 } from '@/lib/base/hash'
-import { mintUuid, type RunId, runIdOf } from '@/lib/base/ids'
+import { mintUuid, type RunId } from '@/lib/base/ids'
 import { isProblem, type Problem, type ProblemCode } from '@/lib/base/problem'
-import type { ApprovalProjection, Commit, LedgerRow, RunProjection, StoredRow } from '@/lib/engine/ports'
+import type { RunProjection, StoredRow } from '@/lib/engine/ports'
 import type { AppendEvent, Store } from './store'
+import { anApproval, aRow, aRun, firstCommit, nextCommit, running, type TestRun } from './story'
 
 /*
  * What every store promises the engine, as a suite: run on SQLite with real files, in memory, and on whatever comes.
- * Histories are made from words: `firstCommit(run)`, `nextCommit(run, 1, 2)`.
  */
-export interface TestRun {
-  wid: string
-  runId: RunId
-}
-
-export const aRun = (): TestRun => {
-  const wid = mintUuid()
-  return { wid, runId: runIdOf(wid) }
-}
-
-export const running: RunProjection = {
-  status: 'running',
-  startedAt: 1_000,
-  updatedAt: 1_000,
-  nodeCount: 3,
-  doneCount: 0,
-  failedCount: 0,
-  openApprovals: 0,
-  dueAt: 1_000,
-}
-
-/** A row that looks like one: the store never reads tokens. */
-export function aRow(runId: RunId, seq: number, jti = mintUuid()): LedgerRow {
-  const token = `eyJ.${jti}.${'s'.repeat(86)}`
-  return { runId, seq, jti, token, prevHash: sha256(`${runId} ${seq - 1}`), hash: sha256(`${runId} ${seq}`) }
-}
-
-/** A commit of `count` rows on a run that has `expectedSeq`. */
-export function nextCommit(
-  run: TestRun,
-  expectedSeq: number,
-  count: number,
-  more: Partial<Commit> = {},
-): Commit {
-  const rows = Array.from({ length: count }, (_, index) => aRow(run.runId, expectedSeq + index + 1))
-  const empty = { heads: [], values: [], checkpoints: [], approvals: [] }
-  return { runId: run.runId, expectedSeq, rows, ...empty, projection: running, ...more }
-}
-
-export function firstCommit(run: TestRun, more: Partial<Commit> = {}): Commit {
-  const { wid, runId } = run
-  const header = { wid, runId, version: sha256('version'), workflowName: 'deploy', startedBy: 'person:ada' }
-  return nextCommit(run, 0, 1, { ...more, create: { ...header, ...more.create } })
-}
-
-export function anApproval(id: string, more: Partial<ApprovalProjection> = {}): ApprovalProjection {
-  return {
-    id,
-    node: 'apply',
-    visit: 1,
-    kind: 'approval',
-    role: 'operator',
-    sentence: 'Write 12 lines to /etc/router.conf',
-    consequence: 'reversible',
-    action: sha256('action'),
-    askedAt: 1_000,
-    deadlineAt: null,
-    state: 'open',
-    ...more,
-  }
-}
-
 /** The Problem that a promise is refused with. */
 export async function refusal(work: Promise<unknown>, code: ProblemCode): Promise<Problem> {
   try {
