@@ -14,6 +14,12 @@ export const links = {
   runs: (filter: { status?: string; workflow?: string; text?: string } = {}) => withQuery('/runs', filter),
   run: (id: string, view: { node?: string; tab?: InspectorTab } = {}) =>
     withQuery(`/runs/${encodeURIComponent(id)}`, view),
+  rollback: (run: string, view: { node: string; scope?: string; rollback?: string }) =>
+    withQuery(`/runs/${encodeURIComponent(run)}/rollback`, view),
   workflows: '/workflows',
+  workflowImport: '/workflows/import',
+  workflow: (version: string, view: { tab?: 'graph' | 'source' | 'versions' } = {}) =>
+    withQuery(`/workflows/${encodeURIComponent(version)}`, view),
+  workflowRun: (version: string) => `/workflows/${encodeURIComponent(version)}/run`,
   signIn: (then?: string) => withQuery('/sign-in', { callbackUrl: then }),
 }

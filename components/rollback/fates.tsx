@@ -1,0 +1,82 @@
+import { RotateCcw } from 'lucide-react'
+import type { ComponentType, ReactNode } from 'react'
+import type { Wash } from '@/components/run-graph/wash'
+import { CompensateIcon, Icon, NoUndoIcon } from '@/components/ui/icons'
+import { stateLooks } from '@/components/ui/state'
+import type { PlanFate, RollbackPlanView } from '@/lib/view/wire'
+
+function BackIcon(props: { className?: string }): ReactNode {
+  return <Icon {...props}>{stateLooks.rolled_back.shape}</Icon>
+}
+
+export function LockIcon(props: { className?: string; size?: number }): ReactNode {
+  return (
+    <Icon {...props}>
+      <rect x="3.25" y="7" width="9.5" height="6.5" rx="1" />
+      <path d="M5.25 7V5a2.75 2.75 0 0 1 5.5 0v2" />
+    </Icon>
+  )
+}
+
+function ResetIcon(props: { className?: string }): ReactNode {
+  return <RotateCcw {...props} size={14} strokeWidth={1.5} aria-hidden="true" />
+}
+
+interface FateLook {
+  /** Under a step in the graph. */
+  word: string
+  /** In the legend, and what a table says is asked. */
+  legend: string
+  asked: string
+  icon?: ComponentType<{ className?: string }>
+}
+
+/** What a plan can do to a step, in the order of the legend: its words and its shape. Colours are in run-graph.css. */
+export const fates: Record<PlanFate, FateLook> = {
+  restored: { word: 'restored', legend: 'Restored', asked: 'restore', icon: BackIcon },
+  compensated: { word: 'compensated', legend: 'Compensated', asked: 'compensate', icon: CompensateIcon },
+  irreversible: {
+    word: 'cannot undo',
+    legend: 'Cannot be undone, a person is told',
+    asked: 'cannot undo',
+    icon: NoUndoIcon,
+  },
+  refused: {
+    word: 'cannot restore',
+    legend: 'Its checkpoint does not serve',
+    asked: 'cannot restore',
+    icon: NoUndoIcon,
+  },
+  reset: { word: 'reset', legend: 'Only reset: it changed nothing', asked: 'reset', icon: ResetIcon },
+  untouched: { word: 'stays', legend: 'Stays as it is', asked: 'leave' },
+  locked: { word: 'stays, locked', legend: 'Locked by a finished sibling', asked: 'leave', icon: LockIcon },
+}
+
+const fateOrder = Object.keys(fates) as PlanFate[]
+
+/** What happens to each node of the run under the plan. */
+export function fatesOf(plan: RollbackPlanView): ReadonlyMap<string, PlanFate> {
+  const found = new Map<string, PlanFate>(plan.untouched.map((node) => [node, 'untouched']))
+  for (const step of plan.steps) found.set(step.node, step.fate)
+  if (plan.forbidden?.node) found.set(plan.forbidden.node, 'locked')
+  return found
+}
+
+const washOf = new Map<PlanFate, Wash>(
+  fateOrder.map((fate) => [fate, { fate, word: fates[fate].word, icon: fates[fate].icon }]),
+)
+
+/** The plan as it is painted on the graph. */
+export function washesOf(plan: RollbackPlanView): ReadonlyMap<string, Wash> {
+  return new Map([...fatesOf(plan)].map(([node, fate]) => [node, washOf.get(fate) as Wash]))
+}
+
+/** Each fate that the plan has, with how many steps meet it, in the order of the legend. */
+export function fateCounts(plan: RollbackPlanView): { fate: PlanFate; n: number }[] {
+  const counts = new Map<PlanFate, number>()
+  for (const fate of fatesOf(plan).values()) counts.set(fate, (counts.get(fate) ?? 0) + 1)
+  return fateOrder.flatMap((fate) => {
+    const n = counts.get(fate) ?? 0
+    return n > 0 ? [{ fate, n }] : []
+  })
+}

@@ -1,0 +1,67 @@
+'use client'
+import { useCallback, useMemo } from 'react'
+import type { EdgeTone } from '@/components/run-graph/edge-layer'
+import { RunGraph } from '@/components/run-graph/run-graph'
+import type { Wash } from '@/components/run-graph/wash'
+import { useSmallScreen } from '@/lib/ui/small-screen'
+import type { RunFold } from '@/lib/view/run-fold'
+import type { PlanFate, RollbackPlanView } from '@/lib/view/wire'
+import { fateCounts, fates, fatesOf } from './fates'
+
+/** Fates whose effects are taken back, or should be: the edges behind them turn violet. */
+const reaching = new Set<PlanFate>(['restored', 'compensated', 'irreversible', 'refused', 'reset'])
+
+/** The run's graph with a plan painted on it. Nodes stand where they stand on the run's page. */
+export function PlanGraph({
+  fold,
+  plan,
+  washes,
+  node,
+  onNode,
+}: {
+  fold: RunFold
+  plan: RollbackPlanView | undefined
+  washes: ReadonlyMap<string, Wash> | undefined
+  node: string
+  onNode?: (node: string) => void
+}) {
+  const small = useSmallScreen()
+  const reached = useMemo(() => (plan ? fatesOf(plan) : undefined), [plan])
+  const toneOf = useCallback(
+    (from: string): EdgeTone => (reaching.has(reached?.get(from) ?? 'untouched') ? 'back' : 'idle'),
+    [reached],
+  )
+  return (
+    <RunGraph
+      index={fold.index}
+      frames={fold.frame.nodes}
+      washes={washes}
+      selected={node}
+      focus={node}
+      onSelect={(id) => id !== undefined && onNode?.(id)}
+      {...(plan ? { toneOf } : {})}
+      told={plan && <Legend plan={plan} />}
+      label="Graph of the run, with the plan"
+      compact={small}
+    />
+  )
+}
+
+/** What the washes mean, with how many steps wear each. */
+function Legend({ plan }: { plan: RollbackPlanView }) {
+  return (
+    <span className="flex gap-5 text-ink-2">
+      {fateCounts(plan).map(({ fate, n }) => {
+        const { legend, icon: Shape } = fates[fate]
+        return (
+          <span key={fate} className="flex shrink-0 items-center gap-1.5">
+            <span className="rg-node rg-swatch" data-wash={fate} data-shown="done">
+              {Shape && <Shape className="rg-corner" />}
+            </span>
+            {legend} <span className="num text-ink-3">{n}</span>
+          </span>
+        )
+      })}
+    </span>
+  )
+}

@@ -1,0 +1,251 @@
+'use client'
+import { useRef, useState } from 'react'
+import { Button } from '@/components/ui/button'
+import { cx } from '@/components/ui/cx'
+import { ErrorNote } from '@/components/ui/error-note'
+import { Fact, Facts } from '@/components/ui/facts'
+import { Field, Input } from '@/components/ui/field'
+import { HoldButton } from '@/components/ui/hold-button'
+import { NoUndoIcon } from '@/components/ui/icons'
+import { Skeleton } from '@/components/ui/skeleton'
+import { StateShape } from '@/components/ui/state'
+import { warn } from '@/components/ui/toast'
+import type { RollbackScope } from '@/lib/rollback/terms'
+import { isApiProblem, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
+import { count } from '@/lib/ui/format-time'
+import { useRollBack, useRollbackPlan } from '@/lib/ui/run-queries'
+import type { RunFold } from '@/lib/view/run-fold'
+import type { PlanFate, RollbackPlanView, RunDetail } from '@/lib/view/wire'
+import { fates, fatesOf, LockIcon, washesOf } from './fates'
+import { PlanGraph } from './plan-graph'
+import { PlanTable } from './plan-table'
+import { buttonWords, type PlanChange, planChanges, whyNot } from './plan-words'
+import { ScopeChoice } from './scope-choice'
+
+/** The plan before anything is done: on the graph, in a sentence, step by step, and the button that repeats it. */
+export function Preview({
+  run,
+  detail,
+  fold,
+  node,
+  scope,
+  onNode,
+  onScope,
+  onBegun,
+}: {
+  run: string
+  detail: RunDetail
+  fold: RunFold
+  node: string
+  scope: RollbackScope | undefined
+  onNode: (node: string) => void
+  onScope: (scope: RollbackScope) => void
+  onBegun: (plan: RollbackPlanView, rollback: string) => void
+}) {
+  // The token the plan is asked for at; it moves only when the person says so.
+  const [at, setAt] = useState(fold.seq)
+  const [changes, setChanges] = useState<PlanChange[]>()
+  const query = useRollbackPlan(run, node, scope, at)
+  const rollBack = useRollBack(run)
+  const [reason, setReason] = useState('')
+  const before = useRef<ReadonlyMap<string, PlanFate>>(undefined)
+  const attempts = useRef(new Map<string, string>())
+  const plan = query.data
+  const stale = query.isPlaceholderData
+
+  async function execute() {
+    if (!plan || stale) return
+    const intent = `${plan.digest} ${reason}`
+    const idempotencyKey = attempts.current.get(intent) ?? newIdempotencyKey()
+    attempts.current.set(intent, idempotencyKey)
+    setChanges(undefined)
+    try {
+      const { scope: chosen, digest } = plan
+      const begun = await rollBack.mutateAsync({
+        node,
+        scope: chosen,
+        digest,
+        reason: reason.trim(),
+        idempotencyKey,
+      })
+      onBegun(plan, begun.id)
+    } catch (error) {
+      attempts.current.delete(intent)
+      if (isApiProblem(error, 'rollback_plan_changed')) await showNewPlan(plan)
+      else warn('Nothing was rolled back', sentenceOf(error))
+    }
+  }
+
+  async function showNewPlan(old: RollbackPlanView) {
+    before.current = fatesOf(old)
+    const fresh = await query.refetch()
+    const labelOf = (id: string) => fold.index.nodes.get(id)?.label || id
+    setChanges(fresh.data ? planChanges(before.current, fatesOf(fresh.data), labelOf) : [])
+  }
+
+  return (
+    <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col md:grid-cols-[minmax(0,1fr)_var(--inspector)]">
+      <div className="flex min-h-0 min-w-0 flex-col border-r max-md:h-40 max-md:shrink-0 max-md:border-b max-md:border-r-0">
+        <div className="min-h-0 flex-1">
+          <PlanGraph fold={fold} plan={plan} washes={plan && washesOf(plan)} node={node} onNode={onNode} />
+        </div>
+        {plan && <PlanTable plan={plan} />}
+      </div>
+      <aside
+        aria-label="Rollback"
+        className="min-h-0 overflow-y-auto px-4 pb-4 pt-5 max-md:flex-1 max-md:pb-8"
+      >
+        {query.isError && !plan ? (
+          <ErrorNote
+            title="There is no plan"
+            error={query.error}
+            means="Nothing was rolled back."
+            onRetry={() => void query.refetch()}
+          />
+        ) : !plan ? (
+          <Skeleton what="the plan" lines={5} />
+        ) : (
+          <div className={cx('flex flex-col', stale && 'opacity-60')} aria-busy={stale}>
+            {changes && <Changed changes={changes} />}
+            {!changes && fold.seq > plan.seq && (
+              <WentOn by={fold.seq - plan.seq} onLook={() => setAt(fold.seq)} busy={query.isFetching} />
+            )}
+            <h2 className="text-balance text-t3 tracking-[-0.01em]">{plan.sentence}</h2>
+            <Because fold={fold} />
+            <ScopeChoice plan={plan} may={detail.may} onScope={onScope} />
+            <CannotUndo plan={plan} />
+            <Forbidden plan={plan} />
+            <Steps plan={plan} />
+            <Field label="Reason, kept in the ledger" optional>
+              {(ids) => (
+                <Input
+                  {...ids}
+                  maxLength={500}
+                  value={reason}
+                  onChange={(event) => setReason(event.target.value)}
+                />
+              )}
+            </Field>
+            <HoldButton
+              className="mt-3 h-9 w-full"
+              busy={rollBack.isPending || stale}
+              disabled={!detail.may.rollBack || whyNot(plan) !== undefined}
+              onHeld={() => void execute()}
+            >
+              {buttonWords(plan)}
+            </HoldButton>
+            <p className="mt-2 text-t1 text-ink-3">
+              {!detail.may.rollBack
+                ? 'Rolling back needs the role operator; ask someone who holds it.'
+                : (whyNot(plan) ??
+                  'Hold for one second. If the plan no longer equals this preview, it stops before the first change.')}
+            </p>
+          </div>
+        )}
+      </aside>
+    </div>
+  )
+}
+
+/** After a 409: that nothing was done comes first, then what is different. */
+function Changed({ changes }: { changes: PlanChange[] }) {
+  return (
+    <div role="alert" className="mb-4 flex gap-2 rounded-r2 border border-line-strong px-3 py-2">
+      <span className="mt-0.5">
+        <StateShape state="failed" />
+      </span>
+      <div className="min-w-0">
+        <p>
+          <b>Nothing was done: the run moved on.</b> This is the plan now.
+        </p>
+        {changes.length === 0 ? (
+          <p className="text-ink-2">
+            The same steps meet the same fate; their state is another. Look again, then hold.
+          </p>
+        ) : (
+          <ul className="mt-1">
+            {changes.map((change) => (
+              <li key={change.node} className="text-ink-2">
+                {change.label}: <span className="text-ink-3">was “{fates[change.was].word}”, now</span> “
+                {fates[change.now].word}”
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function WentOn({ by, onLook, busy }: { by: number; onLook: () => void; busy: boolean }) {
+  return (
+    <div role="status" className="mb-4 flex items-center gap-2 rounded-r2 border px-3 py-2">
+      <span className="flex-1 text-ink-2">The run went on by {count(by, 'token')} since this preview.</span>
+      <Button size="sm" onClick={onLook} busy={busy}>
+        Plan anew
+      </Button>
+    </div>
+  )
+}
+
+/** Why anyone would: the step that failed, in its own words. */
+function Because({ fold }: { fold: RunFold }) {
+  const failed = [...fold.frame.nodes.values()].find(
+    ({ shown }) => shown === 'failed' || shown === 'escalated',
+  )
+  const error = failed && fold.visit(failed.id)?.error
+  if (!failed || !error) return <div className="mb-4" />
+  return (
+    <p className="mb-4 mt-2 text-ink-3 [overflow-wrap:anywhere]">
+      Because <span className="mono">{failed.label}</span> failed: {error.description}
+    </p>
+  )
+}
+
+function CannotUndo({ plan }: { plan: RollbackPlanView }) {
+  const steps = plan.steps.filter(({ fate }) => fate === 'irreversible' || fate === 'refused')
+  if (steps.length === 0) return null
+  return (
+    <div
+      role="note"
+      className="mb-2 flex gap-2 rounded-r2 border border-failed-line bg-failed-wash px-3 py-2 text-failed-ink"
+    >
+      <NoUndoIcon className="mt-0.5 shrink-0 text-failed-mark" />
+      <div className="min-w-0">
+        {steps.map((step) => (
+          <p key={step.node}>
+            <b>{step.label}.</b> {step.sentence}
+          </p>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function Forbidden({ plan }: { plan: RollbackPlanView }) {
+  if (!plan.forbidden) return null
+  return (
+    <div role="alert" className="mb-2 flex gap-2 rounded-r2 border border-ink-3 px-3 py-2">
+      <LockIcon className="mt-0.5 shrink-0" />
+      <p>
+        <b>This scope cannot be rolled back.</b> {plan.forbidden.sentence}
+      </p>
+    </div>
+  )
+}
+
+function Steps({ plan }: { plan: RollbackPlanView }) {
+  const steps = plan.steps.filter(
+    ({ fate }) => fate === 'restored' || fate === 'compensated' || fate === 'reset',
+  )
+  if (steps.length === 0) return null
+  return (
+    <Facts label={120} className="mb-3">
+      {steps.map((step) => (
+        <Fact key={step.node} label={step.label}>
+          {step.sentence}
+        </Fact>
+      ))}
+    </Facts>
+  )
+}

@@ -1,0 +1,119 @@
+'use client'
+/*
+ * Taking back: a plan before anything, painted on the run's own graph; then the acts as they happen; then the choice.
+ *
+ *   preview ──held for a second, by the plan's digest──▶ under way ──▶ over ──▶ end the run | go on
+ *      ▲                                   │
+ *      └── 409: the world moved; nothing was done, and this is the plan now
+ *
+ * The plan on screen never changes under a hand: when the run goes on, the page says so and waits to be asked.
+ */
+import { ChevronLeft } from 'lucide-react'
+import Link from 'next/link'
+import { useRouter, useSearchParams } from 'next/navigation'
+import { useState } from 'react'
+import { Button } from '@/components/ui/button'
+import { CopyId } from '@/components/ui/copy-id'
+import { ErrorNote } from '@/components/ui/error-note'
+import { Kbd } from '@/components/ui/kbd'
+import { Skeleton } from '@/components/ui/skeleton'
+import type { RollbackScope } from '@/lib/rollback/terms'
+import { useRunLedger } from '@/lib/ui/ledger'
+import { links } from '@/lib/ui/links'
+import { useRunDetail } from '@/lib/ui/run-queries'
+import { useShortcuts } from '@/lib/ui/shortcuts'
+import type { RunFold } from '@/lib/view/run-fold'
+import type { RollbackPlanView, RunDetail } from '@/lib/view/wire'
+import { Preview } from './preview'
+import { Progress } from './progress'
+
+const scopes: RollbackScope[] = ['single', 'sub_dag', 'full_workflow']
+
+/** The rollback of a run: `?node=` is where it starts from, `?scope=` how far it reaches, `?rollback=` one that began. */
+export function RollbackPage({ run }: { run: string }) {
+  const detail = useRunDetail(run)
+  const ledger = useRunLedger(run, detail.data)
+  const error = detail.error ?? (ledger?.status === 'failed' ? ledger.error : undefined)
+  if (error && !(detail.data && ledger?.fold?.seq)) {
+    return (
+      <ErrorNote
+        title="This run could not be read"
+        error={error}
+        means="Nothing was rolled back."
+        onRetry={() => void (detail.isError ? detail.refetch() : ledger?.read())}
+      />
+    )
+  }
+  if (!detail.data || !ledger?.fold || (ledger.status === 'reading' && ledger.fold.seq < detail.data.seq)) {
+    return <Skeleton what="the run" lines={6} row={44} />
+  }
+  return <Loaded run={run} detail={detail.data} fold={ledger.fold} />
+}
+
+function Loaded({ run, detail, fold }: { run: string; detail: RunDetail; fold: RunFold }) {
+  const router = useRouter()
+  const search = useSearchParams()
+  const asked = search.get('node') ?? ''
+  const node = fold.index.nodes.has(asked) ? asked : (fold.rollbackNode ?? '')
+  const scope = scopes.find((known) => known === search.get('scope'))
+  // The plan that was pressed: it says how many acts there will be, before they have begun.
+  const [executed, setExecuted] = useState<RollbackPlanView>()
+  const rollbacks = fold.rollbacks(run)
+  const rollback =
+    rollbacks.find((one) => one.id === search.get('rollback')) ??
+    rollbacks.findLast((one) => one.status === 'executing' || (fold.status === 'rolled_back' && !one.choice))
+  const leave = () => router.push(links.run(run, { node: rollback?.node ?? node }))
+  useShortcuts({ ['Escape']: leave })
+  const view = (change: { node?: string; scope?: string; rollback?: string }) =>
+    router.replace(links.rollback(run, { node, ...(scope ? { scope } : {}), ...change }), { scroll: false })
+
+  return (
+    <>
+      <div className="flex min-h-11 shrink-0 items-center gap-3 whitespace-nowrap border-b px-4 max-md:h-14">
+        <Link
+          href={links.run(run, { node })}
+          className="-ml-1 flex min-w-0 items-center gap-1 rounded-r1 text-ink-3 hover:text-ink max-md:h-11"
+        >
+          <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" className="shrink-0" />
+          <span className="truncate">{detail.row.workflow}</span>
+        </Link>
+        <CopyId id={run} what="run id" className="text-ink-3 max-md:hidden" />
+        <h1 className="font-medium">{rollback ? 'Rollback' : 'Rollback preview'}</h1>
+        {!rollback && (
+          <span className="truncate text-ink-3 max-md:hidden">
+            at token <span className="num">{fold.seq.toLocaleString('en')}</span>. Nothing has changed yet.
+          </span>
+        )}
+        <span className="flex-1" />
+        <Button size="sm" variant="quiet" onClick={leave} className="max-md:hidden">
+          {rollback ? 'Back to the run' : 'Leave preview'} <Kbd>esc</Kbd>
+        </Button>
+      </div>
+      {rollback ? (
+        <Progress
+          key={rollback.id}
+          run={run}
+          detail={detail}
+          fold={fold}
+          rollback={rollback}
+          plan={executed}
+          onGone={() => router.push(links.run(run))}
+        />
+      ) : (
+        <Preview
+          run={run}
+          detail={detail}
+          fold={fold}
+          node={node}
+          scope={scope}
+          onNode={(id) => router.replace(links.rollback(run, { node: id }), { scroll: false })}
+          onScope={(next) => view({ scope: next })}
+          onBegun={(plan, id) => {
+            setExecuted(plan)
+            view({ rollback: id })
+          }}
+        />
+      )}
+    </>
+  )
+}

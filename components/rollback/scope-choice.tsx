@@ -1,0 +1,87 @@
+'use client'
+import { cx } from '@/components/ui/cx'
+import type { RollbackScope } from '@/lib/rollback/terms'
+import { count } from '@/lib/ui/format-time'
+import type { PlanScope, RollbackPlanView, RunDetail } from '@/lib/view/wire'
+import { LockIcon } from './fates'
+import { scopeWords } from './plan-words'
+
+/** How far a rollback reaches, smallest first. What may not be chosen says why, in place of its count. */
+export function ScopeChoice({
+  plan,
+  may,
+  onScope,
+}: {
+  plan: RollbackPlanView
+  may: RunDetail['may']
+  onScope: (scope: RollbackScope) => void
+}) {
+  return (
+    <fieldset className="mb-4">
+      <legend className="mb-1 text-t1 text-ink-3">How far</legend>
+      <div className="overflow-hidden rounded-r2 border border-line-strong">
+        {plan.scopes.map((scope) => (
+          <Choice
+            key={scope.scope}
+            scope={scope}
+            chosen={scope.scope === plan.scope}
+            refused={
+              scope.forbidden ??
+              (scope.scope === 'full_workflow' && !may.rollBackAll ? 'Coordinator only.' : undefined)
+            }
+            onChoose={() => onScope(scope.scope)}
+          />
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+function Choice({
+  scope,
+  chosen,
+  refused,
+  onChoose,
+}: {
+  scope: PlanScope
+  chosen: boolean
+  refused: string | undefined
+  onChoose: () => void
+}) {
+  return (
+    <label
+      className={cx(
+        'flex items-start gap-2 border-t px-3 py-2 first:border-t-0 has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-focus',
+        chosen && 'bg-selected',
+        refused ? 'text-ink-3' : 'cursor-pointer hover:bg-hover',
+      )}
+    >
+      <input
+        type="radio"
+        name="scope"
+        checked={chosen}
+        disabled={refused !== undefined && !chosen}
+        onChange={onChoose}
+        className="sr-only"
+      />
+      {refused ? (
+        <LockIcon size={14} className="mt-[3px] shrink-0" />
+      ) : (
+        <span
+          aria-hidden="true"
+          className={cx(
+            'mt-[3px] size-3.5 shrink-0 rounded-full border',
+            chosen ? 'border-4 border-ink bg-surface' : 'border-ink-3',
+          )}
+        />
+      )}
+      <span className="min-w-0 flex-1">
+        <span className={cx('block', !refused && 'font-medium')}>{scopeWords[scope.scope]}</span>
+        <span className="block text-t1 text-ink-3">
+          {refused ?? `${count(scope.steps, 'step')} on ${count(scope.agents, 'agent')}`}
+        </span>
+      </span>
+      <span className="num shrink-0 text-ink-2">{count(scope.steps, 'step')}</span>
+    </label>
+  )
+}

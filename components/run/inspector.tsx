@@ -1,0 +1,296 @@
+'use client'
+import { RotateCcw } from 'lucide-react'
+import Link from 'next/link'
+import type { ReactNode } from 'react'
+import { Decision } from '@/components/approvals/decision'
+import { LiveTime } from '@/components/run-graph/graph-node'
+import { Button } from '@/components/ui/button'
+import { Fact, Facts, Sub } from '@/components/ui/facts'
+import { AgentIcon, NoUndoIcon } from '@/components/ui/icons'
+import { StateMark } from '@/components/ui/state'
+import { TabPanel, Tabs } from '@/components/ui/tabs'
+import { nodeKind } from '@/lib/nodes/registry'
+import { duration, momentOf } from '@/lib/ui/format-time'
+import type { Verification } from '@/lib/ui/ledger-verify'
+import { links } from '@/lib/ui/links'
+import { useNow } from '@/lib/ui/now'
+import { agentName, type NodeFrame, plainActor, shownOf } from '@/lib/view/frame'
+import type { RunFold } from '@/lib/view/run-fold'
+import type { VisitView } from '@/lib/view/visit-view'
+import type { RunDetail } from '@/lib/view/wire'
+import { CheckpointView } from './checkpoint-view'
+import { TokenList } from './token-list'
+import { ValueBlock } from './value-block'
+
+const tabNames = ['input', 'output', 'tokens', 'checkpoint'] as const
+
+/** One visit of one step, under the microscope: what it waits for or what came of it, and the evidence behind tabs. */
+export function Inspector({
+  run,
+  detail,
+  fold,
+  visit,
+  tab,
+  onTab,
+  onVisit,
+  onToken,
+  verification,
+}: {
+  run: string
+  detail: RunDetail
+  fold: RunFold
+  visit: VisitView
+  tab: string | undefined
+  onTab: (tab: string) => void
+  onVisit: (visit: string | undefined) => void
+  onToken: (seq: number) => void
+  verification: Verification
+}) {
+  const frame = fold.frame.nodes.get(visit.node)
+  if (!frame) return null
+  const chosen = tabNames.find((name) => name === tab) ?? 'tokens'
+  const began = visit.tokens.length > 0
+  return (
+    <aside aria-label={frame.label} className="flex min-h-0 min-w-0 flex-col overflow-y-auto max-md:flex-1">
+      <Head frame={frame} visit={visit} onVisit={onVisit} />
+      {visit.open ? (
+        <DecisionHere approval={visit.open.id} />
+      ) : (
+        <Outcome run={run} detail={detail} frame={frame} visit={visit} began={began} />
+      )}
+      <Tabs
+        label={`Evidence of ${frame.label}`}
+        className="border-t"
+        value={chosen}
+        onChange={onTab}
+        tabs={[
+          { value: 'input', label: 'Input' },
+          { value: 'output', label: 'Output' },
+          { value: 'tokens', label: 'Tokens', count: visit.tokens.length },
+          { value: 'checkpoint', label: 'Checkpoint' },
+        ]}
+      >
+        <TabPanel value="input" className="overflow-visible">
+          {visit.action ? (
+            <ValueBlock run={run} hash={visit.action} what="action" />
+          ) : (
+            <Nothing>Its input is made when it is its turn, from what the steps before it give.</Nothing>
+          )}
+        </TabPanel>
+        <TabPanel value="output" className="overflow-visible">
+          {visit.output ? (
+            <ValueBlock run={run} hash={visit.output} what="output" />
+          ) : (
+            <Nothing>There is an output once the step is done.</Nothing>
+          )}
+        </TabPanel>
+        <TabPanel value="tokens" className="overflow-visible">
+          <TokenList rows={visit.tokens} verification={verification} onOpen={onToken} />
+        </TabPanel>
+        <TabPanel value="checkpoint" className="overflow-visible">
+          {visit.checkpoint ? (
+            <CheckpointView checkpoint={visit.checkpoint} />
+          ) : (
+            <Nothing>
+              {frame.consequence === 'read_only'
+                ? 'None: this step changes nothing, so there is nothing to put back.'
+                : 'None yet: its state is sealed just before it acts.'}
+            </Nothing>
+          )}
+        </TabPanel>
+      </Tabs>
+    </aside>
+  )
+}
+
+function Nothing({ children }: { children: ReactNode }) {
+  return <p className="px-4 py-3 text-ink-3">{children}</p>
+}
+
+function Head({
+  frame,
+  visit,
+  onVisit,
+}: {
+  frame: NodeFrame
+  visit: VisitView
+  onVisit: (visit: string | undefined) => void
+}) {
+  const shown = visit.current ? frame : shownOf(visit.state)
+  return (
+    <div className="flex min-h-10 shrink-0 items-center gap-2 border-b px-4 py-1">
+      <h2 className="min-w-0 truncate">{frame.label}</h2>
+      {visit.visits > 1 ? (
+        <select
+          aria-label="Visit"
+          className="h-7 rounded-r1 border border-line bg-surface px-1 text-ink-2"
+          value={visit.visit}
+          onChange={(event) =>
+            onVisit(Number(event.target.value) === visit.visits ? undefined : event.target.value)
+          }
+        >
+          {Array.from({ length: visit.visits }, (_, at) => at + 1).map((which) => (
+            <option key={which} value={which}>
+              visit {which} of {visit.visits}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <span className="shrink-0 text-ink-3">visit {visit.visit}</span>
+      )}
+      <span className="flex-1" />
+      <StateMark state={shown.shown}>
+        {shown.word}
+        {shown.time && (
+          <>
+            {' '}
+            {'took' in shown.time ? (
+              <span className="num">{duration(shown.time.took)}</span>
+            ) : (
+              <LiveTime time={shown.time} />
+            )}
+          </>
+        )}
+      </StateMark>
+    </div>
+  )
+}
+
+/** The decision card of the inbox, narrow: the same order, the same words, the same keys. */
+function DecisionHere({ approval }: { approval: string }) {
+  return (
+    <section aria-label="Decision" className="run-decision">
+      <Decision
+        key={approval}
+        id={approval}
+        place={undefined}
+        onBack={() => {}}
+        onDecided={() => {}}
+        onNext={undefined}
+      />
+    </section>
+  )
+}
+
+function Outcome({
+  run,
+  detail,
+  frame,
+  visit,
+  began,
+}: {
+  run: string
+  detail: RunDetail
+  frame: NodeFrame
+  visit: VisitView
+  began: boolean
+}) {
+  const kind = nodeKind(frame.kind)
+  const decision = visit.approvals.findLast((approval) => approval.state.status === 'decided')
+  const mayRollBack = detail.may.rollBack && began && visit.current && visit.state.status !== 'pending'
+  return (
+    <div className="px-4 pb-4 pt-3">
+      {visit.error && <Failure error={visit.error} />}
+      <Facts label={96}>
+        <Fact label="Does">
+          {kind ? kind.title : <span className="mono">{frame.kind}</span>}.{' '}
+          <Sub>{consequenceWords[frame.consequence]}</Sub>
+        </Fact>
+        {frame.agent && (
+          <Fact label="Agent">
+            <span className="inline-flex items-center gap-1" title={frame.agent}>
+              <AgentIcon size={12} className="text-ink-3" />
+              <span className="mono">{agentName(frame.agent)}</span>
+            </span>
+          </Fact>
+        )}
+        {visit.checkpoint && (
+          <Fact label="Undo">
+            <Undo visit={visit} />
+          </Fact>
+        )}
+        {frame.irreversible && (
+          <Fact label="Undo">
+            <span className="flex items-start gap-1.5 text-failed-ink">
+              <NoUndoIcon className="mt-0.5 shrink-0 text-failed-mark" />
+              None. What it does stays done.
+            </span>
+          </Fact>
+        )}
+        {decision?.state.status === 'decided' && (
+          <Fact label="Decided">
+            {plainActor(decision.state.by)} {verdictPast[decision.state.verdict]}{' '}
+            <Moment at={decision.state.at} />.{' '}
+            {decision.state.comment && <Sub>“{decision.state.comment}”</Sub>}
+          </Fact>
+        )}
+        {!began && (
+          <Fact label="When">
+            {frame.shown === 'skipped'
+              ? 'Never in this run: a step before it failed, or the run is over.'
+              : 'When every step before it is done.'}
+          </Fact>
+        )}
+      </Facts>
+      {mayRollBack && (
+        <Button size="sm" asChild className="mt-3">
+          <Link href={links.rollback(run, { node: frame.id })} aria-keyshortcuts="r">
+            <RotateCcw size={14} strokeWidth={1.5} aria-hidden="true" />
+            Roll back to before this
+          </Link>
+        </Button>
+      )}
+    </div>
+  )
+}
+
+const consequenceWords = {
+  read_only: 'It only reads.',
+  reversible: 'It changes something, and can be taken back.',
+  irreversible: 'It changes something for good.',
+}
+
+const verdictPast = {
+  approve: 'approved it',
+  refuse: 'refused it',
+  took_effect: 'said that it took effect',
+  not_taken: 'said that it did not take effect',
+  acknowledge: 'took note',
+}
+
+function Undo({ visit }: { visit: VisitView }) {
+  const { checkpoint } = visit
+  if (!checkpoint) return null
+  if (checkpoint.undone) return <>Taken back, {checkpoint.undone.status}.</>
+  return (
+    <>
+      {checkpoint.description}.{' '}
+      <Sub>
+        Sealed <Moment at={checkpoint.at} />
+      </Sub>
+    </>
+  )
+}
+
+function Moment({ at }: { at: number }) {
+  const now = useNow(60_000)
+  return (
+    <span className="num" suppressHydrationWarning>
+      {momentOf(at, now)}
+    </span>
+  )
+}
+
+function Failure({ error }: { error: NonNullable<VisitView['error']> }) {
+  return (
+    <div
+      role="note"
+      className="mb-2 rounded-r2 border border-failed-line bg-failed-wash px-3 py-2 text-failed-ink [overflow-wrap:anywhere]"
+    >
+      <p>{error.description}</p>
+      <p className="mono mt-1">
+        {error.code}, {error.errorType.replaceAll('_', ' ')}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,160 @@
+'use client'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type KeyboardEvent, useEffect, useRef } from 'react'
+import { cx } from '@/components/ui/cx'
+import { Table, Td, Th } from '@/components/ui/table'
+import type { Verification } from '@/lib/ui/ledger-verify'
+import { shortId } from '@/lib/ui/short-id'
+import type { LedgerRow } from '@/lib/view/visit-view'
+import { standingOf, TokenMark } from './token-mark'
+import { clockMs } from './token-time'
+
+/** Px. Denser than other tables: a ledger is read by the hundred. */
+const rowHeight = 28
+const wideOnly = 'max-md:hidden'
+
+/** Every token of the run, in ledger order; only rows in sight are in the page. Follows the run while at its end. */
+export function LedgerTable({
+  rows,
+  labelOf,
+  selected,
+  node,
+  verification,
+  onOpen,
+}: {
+  rows: readonly LedgerRow[]
+  labelOf: (node: string) => string
+  selected: number | undefined
+  node: string | undefined
+  verification: Verification
+  onOpen: (row: LedgerRow) => void
+}) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const atEnd = useRef(true)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new row is the reason to look
+  useEffect(() => {
+    if (atEnd.current && selected === undefined) virtual.scrollToIndex(rows.length - 1)
+  }, [rows.length])
+  useEffect(() => {
+    if (selected !== undefined) virtual.scrollToIndex(selected - 1, { align: 'auto' })
+  }, [selected, virtual])
+
+  const shown = virtual.getVirtualItems()
+  const above = shown[0]?.start ?? 0
+  const below = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0)
+  const step = (row: LedgerRow, event: KeyboardEvent) => {
+    const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    const next = by === 0 ? undefined : rows[row.seq - 1 + by]
+    if (!next) return
+    event.preventDefault()
+    onOpen(next)
+    requestAnimationFrame(() => document.getElementById(`token-${next.seq}`)?.focus())
+  }
+
+  return (
+    <div
+      ref={scroller}
+      onScroll={(event) => {
+        const { scrollTop, scrollHeight, clientHeight } = event.currentTarget
+        atEnd.current = scrollTop + clientHeight >= scrollHeight - rowHeight
+      }}
+      className="h-full overflow-auto"
+    >
+      <Table aria-label="Ledger" aria-rowcount={rows.length + 1} className="table-fixed">
+        <thead>
+          <tr>
+            <Th className="w-10">
+              <span className="sr-only">Verified</span>
+            </Th>
+            <Th numeric className="w-16">
+              Token
+            </Th>
+            <Th>Act</Th>
+            <Th className={wideOnly}>Step</Th>
+            <Th className="w-28">Time</Th>
+            <Th className={cx('w-28', wideOnly)}>Id</Th>
+            <Th className={cx('w-28', wideOnly)}>Entry hash</Th>
+          </tr>
+        </thead>
+        <tbody>
+          {above > 0 && <tr style={{ height: above }} />}
+          {shown.map((item) => {
+            const row = rows[item.index] as LedgerRow
+            return (
+              <Row
+                key={row.seq}
+                row={row}
+                label={row.node === undefined ? '' : labelOf(row.node)}
+                selected={row.seq === selected}
+                near={row.node !== undefined && row.node === node}
+                verification={verification}
+                onOpen={onOpen}
+                onKey={step}
+              />
+            )
+          })}
+          {below > 0 && <tr style={{ height: below }} />}
+        </tbody>
+      </Table>
+    </div>
+  )
+}
+
+function Row({
+  row,
+  label,
+  selected,
+  near,
+  verification,
+  onOpen,
+  onKey,
+}: {
+  row: LedgerRow
+  label: string
+  selected: boolean
+  /** It speaks of the step that is selected. */
+  near: boolean
+  verification: Verification
+  onOpen: (row: LedgerRow) => void
+  onKey: (row: LedgerRow, event: KeyboardEvent) => void
+}) {
+  const cell = 'h-7 mono truncate'
+  return (
+    <tr
+      aria-rowindex={row.seq + 1}
+      onClick={() => onOpen(row)}
+      className={cx(
+        'cursor-default hover:bg-hover',
+        selected && 'bg-selected shadow-[inset_2px_0_0_var(--ink)]',
+        near && !selected && 'bg-canvas',
+      )}
+    >
+      <Td className="h-7">
+        <TokenMark standing={standingOf(row.seq, verification)} />
+      </Td>
+      <Td numeric className="h-7">
+        <button
+          type="button"
+          id={`token-${row.seq}`}
+          aria-pressed={selected}
+          aria-label={`Open token ${row.seq}, ${row.act}`}
+          onKeyDown={(event) => onKey(row, event)}
+          className="num w-full text-right text-ink-3"
+        >
+          {row.seq}
+        </button>
+      </Td>
+      <Td className={cell}>{row.act}</Td>
+      <Td className={cx('h-7 truncate text-ink-2', wideOnly)}>{label}</Td>
+      <Td className={cell}>{clockMs(row.at)}</Td>
+      <Td className={cx(cell, 'text-ink-3', wideOnly)}>{shortId(row.jti)}</Td>
+      <Td className={cx(cell, 'text-ink-3', wideOnly)}>{shortId(row.hash)}</Td>
+    </tr>
+  )
+}

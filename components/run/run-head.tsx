@@ -1,0 +1,107 @@
+'use client'
+import { ChevronLeft } from 'lucide-react'
+import Link from 'next/link'
+import { LiveTime } from '@/components/run-graph/graph-node'
+import { Button } from '@/components/ui/button'
+import { CopyId } from '@/components/ui/copy-id'
+import { PageHelp } from '@/components/ui/page-help'
+import { Segmented } from '@/components/ui/segmented'
+import { StateMark } from '@/components/ui/state'
+import { Tag } from '@/components/ui/tag'
+import { duration } from '@/lib/ui/format-time'
+import type { useVerification } from '@/lib/ui/ledger-verify'
+import { links } from '@/lib/ui/links'
+import type { RunFold } from '@/lib/view/run-fold'
+import type { RunDetail } from '@/lib/view/wire'
+import { RunMenu } from './run-menu'
+import { VerifyButton } from './verify-button'
+
+/** The line at the top of a run: whose run, how it stands, whether its evidence holds, and what can be done. */
+export function RunHead({
+  detail,
+  fold,
+  verification,
+  rollBack,
+  show,
+  onShow,
+}: {
+  detail: RunDetail
+  fold: RunFold
+  verification: ReturnType<typeof useVerification>
+  /** The node a rollback would start from; absent when it is not the person's to ask. */
+  rollBack: string | undefined
+  show: 'graph' | 'ledger'
+  onShow: (show: 'graph' | 'ledger') => void
+}) {
+  const { headline } = fold.frame
+  const { id, workflow } = detail.row
+  return (
+    <div className="flex min-h-11 shrink-0 items-center gap-3 whitespace-nowrap border-b px-4 max-md:flex-wrap max-md:gap-x-2 max-md:gap-y-0 max-md:py-1.5">
+      <Link
+        href={links.runs()}
+        className="-ml-1 flex items-center gap-1 rounded-r1 text-ink-3 hover:text-ink max-md:h-11 max-md:pr-2"
+      >
+        <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" />
+        <span className="max-md:sr-only">Runs</span>
+      </Link>
+      <h1 className="min-w-0 truncate font-medium max-md:flex-1">{workflow}</h1>
+      <CopyId id={id} what="run id" className="text-ink-3 max-md:hidden" />
+      {fold.dryRun && <Tag>dry run</Tag>}
+      {fold.seq > 0 && (
+        <span
+          className="flex min-w-0 items-center max-md:order-last max-md:w-full max-md:pb-1.5"
+          role="status"
+          title={headline.words}
+        >
+          <StateMark state={headline.shown} className="min-w-0 [&>span]:truncate">
+            {headline.words}
+            {headline.since !== undefined && (
+              <>
+                , <LiveTime time={{ since: headline.since }} />
+              </>
+            )}
+            {headline.took !== undefined && (
+              <>
+                {' '}
+                in <span className="num">{duration(headline.took)}</span>
+              </>
+            )}
+          </StateMark>
+        </span>
+      )}
+      <span className="flex-1 max-md:hidden" />
+      <Segmented
+        label="Show"
+        value={show}
+        choices={[
+          { value: 'graph', word: 'Graph' },
+          { value: 'ledger', word: 'Ledger' },
+        ]}
+        onChange={onShow}
+      />
+      <VerifyButton verification={verification} seq={fold.seq} />
+      {rollBack !== undefined && fold.seq > 0 && (
+        <Button size="sm" asChild className="max-md:hidden">
+          <Link href={links.rollback(id, { node: rollBack })}>Roll back…</Link>
+        </Button>
+      )}
+      <RunMenu detail={detail} status={fold.status} rollBack={rollBack} />
+      <span className="max-md:hidden">
+        <PageHelp
+          page="Run"
+          keys={[
+            ['/', 'find a step'],
+            ['← →', 'along the edges'],
+            ['↑ ↓', 'within a column'],
+            ['↵', 'select the step'],
+            ['l', 'graph or ledger'],
+            ['r', 'roll back to before the step'],
+            ['esc', 'step out'],
+          ]}
+        >
+          Every step of this run, folded in your browser from the signed tokens of its ledger.
+        </PageHelp>
+      </span>
+    </div>
+  )
+}

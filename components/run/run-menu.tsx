@@ -1,0 +1,164 @@
+'use client'
+import { Ellipsis } from 'lucide-react'
+import { useRouter } from 'next/navigation'
+import { useState } from 'react'
+import { Button, IconButton } from '@/components/ui/button'
+import { Dialog } from '@/components/ui/dialog'
+import { Field, Textarea } from '@/components/ui/field'
+import { Menu, MenuItem, MenuLine, MenuLink } from '@/components/ui/menu'
+import { tell, warn } from '@/components/ui/toast'
+import { sentenceOf } from '@/lib/ui/api'
+import { links } from '@/lib/ui/links'
+import { exportUrl, useRunCommand } from '@/lib/ui/run-queries'
+import { shortId } from '@/lib/ui/short-id'
+import type { RunDetail } from '@/lib/view/wire'
+
+/** What else can be done with a run. Whatever stops it asks first, and names it. */
+export function RunMenu({
+  detail,
+  status,
+  rollBack,
+}: {
+  detail: RunDetail
+  status: string
+  rollBack: string | undefined
+}) {
+  const router = useRouter()
+  const [asking, setAsking] = useState<'pause' | 'cancel'>()
+  const command = useRunCommand(detail.row.id)
+  const { id, workflow } = detail.row
+  const name = `${workflow}, ${shortId(id)}`
+
+  async function act(wish: Parameters<typeof command.mutateAsync>[0], done: string) {
+    try {
+      await command.mutateAsync(wish)
+      setAsking(undefined)
+      tell(done)
+    } catch (error) {
+      warn('Nothing was changed', sentenceOf(error))
+    }
+  }
+  const copyLink = () =>
+    navigator.clipboard.writeText(window.location.href).then(
+      () => tell('Link copied'),
+      () =>
+        warn(
+          'The link was not copied',
+          'This browser keeps its clipboard closed here; copy the address line.',
+        ),
+    )
+  const { operate } = detail.may
+  const live = status !== 'ended'
+  return (
+    <>
+      <Menu
+        trigger={
+          <IconButton label={`More for ${workflow}`}>
+            <Ellipsis size={16} strokeWidth={2} aria-hidden="true" />
+          </IconButton>
+        }
+      >
+        {rollBack !== undefined && (
+          <MenuItem onSelect={() => router.push(links.rollback(id, { node: rollBack }))}>Roll back…</MenuItem>
+        )}
+        {operate && status === 'paused' && (
+          <MenuItem onSelect={() => void act({ command: 'resume' }, `${name} goes on`)}>
+            Resume the run
+          </MenuItem>
+        )}
+        {operate && status === 'running' && (
+          <MenuItem onSelect={() => setAsking('pause')}>Pause the run…</MenuItem>
+        )}
+        {operate && live && status !== 'cancelling' && (
+          <MenuItem danger onSelect={() => setAsking('cancel')}>
+            Cancel the run…
+          </MenuItem>
+        )}
+        <MenuLine />
+        <MenuLink>
+          <a href={exportUrl(id)} download>
+            Export as a bundle
+          </a>
+        </MenuLink>
+        <MenuItem onSelect={() => void copyLink()}>Copy a link to this view</MenuItem>
+      </Menu>
+      {asking && (
+        <StopDialog
+          key={asking}
+          how={asking}
+          name={name}
+          busy={command.isPending}
+          onClose={() => setAsking(undefined)}
+          onAct={(reason) =>
+            void act(
+              { command: asking, reason },
+              asking === 'pause' ? `${name} is paused` : `${name} is cancelling`,
+            )
+          }
+        />
+      )}
+    </>
+  )
+}
+
+const words = {
+  pause: {
+    title: 'Pause',
+    description:
+      'Steps that run go on to their end; none begins until someone resumes it. A pause does not run out.',
+  },
+  cancel: {
+    title: 'Cancel',
+    description:
+      'Steps that run go on to their end, none begins, and the run ends. What was done stays done.',
+  },
+}
+
+function StopDialog({
+  how,
+  name,
+  busy,
+  onClose,
+  onAct,
+}: {
+  how: 'pause' | 'cancel'
+  name: string
+  busy: boolean
+  onClose: () => void
+  onAct: (reason: string) => void
+}) {
+  const [reason, setReason] = useState('')
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`${words[how].title} ${name}`}
+      description={words[how].description}
+      actions={
+        <>
+          <Button
+            variant={how === 'cancel' ? 'danger' : 'primary'}
+            busy={busy}
+            onClick={() => onAct(reason.trim())}
+          >
+            {words[how].title} {name}
+          </Button>
+          <Button variant="quiet" onClick={onClose}>
+            Leave it running
+          </Button>
+        </>
+      }
+    >
+      <Field label="Reason, kept in the ledger" optional>
+        {(ids) => (
+          <Textarea
+            {...ids}
+            maxLength={500}
+            value={reason}
+            onChange={(event) => setReason(event.target.value)}
+          />
+        )}
+      </Field>
+    </Dialog>
+  )
+}

@@ -1,0 +1,200 @@
+'use client'
+/*
+ * A run: the graph is the map, the inspector the microscope, the ledger what both are folded from. Selecting in one
+ * selects in all, and what is selected is in the URL. On a phone the inspector is the page and the graph a strip above.
+ *
+ * What is shown is folded here from the ledger's tokens. Until the first page of it has come nothing is claimed about
+ * any step; when the stream is lost, the shell says so and the picture keeps its age.
+ */
+import { useRouter } from 'next/navigation'
+import { useState } from 'react'
+import { RunGraph } from '@/components/run-graph/run-graph'
+import { cx } from '@/components/ui/cx'
+import { ErrorNote } from '@/components/ui/error-note'
+import { Skeleton } from '@/components/ui/skeleton'
+import { type RunLedger, useRunLedger } from '@/lib/ui/ledger'
+import { useVerification } from '@/lib/ui/ledger-verify'
+import { links } from '@/lib/ui/links'
+import { useRunDetail } from '@/lib/ui/run-queries'
+import { useShortcuts } from '@/lib/ui/shortcuts'
+import { useSmallScreen } from '@/lib/ui/small-screen'
+import type { RunFold } from '@/lib/view/run-fold'
+import type { RunDetail } from '@/lib/view/wire'
+import { Inspector } from './inspector'
+import { LedgerTable } from './ledger-table'
+import { RunHead } from './run-head'
+import { RunSummary } from './run-summary'
+import { TokenPanel } from './token-panel'
+import { type RunView, useRunView } from './use-run-view'
+
+/** The page of one run. */
+export function RunPage({ run }: { run: string }) {
+  const detail = useRunDetail(run)
+  const ledger = useRunLedger(run, detail.data)
+  if (detail.isError && !detail.data) {
+    return (
+      <ErrorNote
+        title="This run could not be read"
+        error={detail.error}
+        means="It goes on without this page."
+        onRetry={() => void detail.refetch()}
+      />
+    )
+  }
+  if (!detail.data || !ledger?.fold) return <Skeleton what="the run" lines={6} row={44} />
+  return <Loaded run={run} detail={detail.data} ledger={ledger} fold={ledger.fold} />
+}
+
+interface Loaded {
+  run: string
+  detail: RunDetail
+  ledger: RunLedger
+  fold: RunFold
+}
+
+function Loaded({ run, detail, ledger, fold }: Loaded) {
+  const router = useRouter()
+  const [view, change] = useRunView()
+  const [dismissed, setDismissed] = useState(false)
+  const small = useSmallScreen()
+  const begun = fold.seq > 0
+  const verification = useVerification(run, ledger, fold.seq, ledger.status === 'following')
+  // What needs someone is what a person came for, unless they say otherwise.
+  const node = selectedNode(view, fold, dismissed || !begun)
+  const select = (id: string | undefined) => {
+    setDismissed(id === undefined)
+    change({ node: id, visit: undefined, token: undefined })
+  }
+  const rollBack = detail.may.rollBack ? (node ?? fold.rollbackNode) : undefined
+  useShortcuts({
+    ['Escape']: () => (view.token ? change({ token: undefined }) : select(undefined)),
+    r: rollBack && begun ? () => router.push(links.rollback(run, { node: rollBack })) : undefined,
+    l: () => change({ show: view.show === 'ledger' ? undefined : 'ledger' }),
+  })
+
+  const graph = begun && (
+    <RunGraph
+      index={fold.index}
+      frames={fold.frame.nodes}
+      selected={node}
+      onSelect={select}
+      told={fold.frame.sentence}
+      label={`Graph of ${detail.row.workflow}`}
+      focus={node}
+      compact={small}
+    />
+  )
+  return (
+    <>
+      <RunHead
+        detail={detail}
+        fold={fold}
+        verification={verification}
+        rollBack={rollBack}
+        show={view.show === 'ledger' ? 'ledger' : 'graph'}
+        onShow={(show) => change({ show: show === 'ledger' ? 'ledger' : undefined })}
+      />
+      {ledger.status === 'failed' && (
+        <ErrorNote
+          title="The rest of the ledger could not be read"
+          error={ledger.error}
+          means={`What you see is the run at token ${fold.seq.toLocaleString('en')}.`}
+          onRetry={() => void ledger.read()}
+        />
+      )}
+      <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col md:grid-cols-[minmax(0,1fr)_var(--inspector)]">
+        <div
+          className={cx(
+            'min-h-0 min-w-0 border-r max-md:shrink-0 max-md:border-b max-md:border-r-0',
+            view.show === 'ledger' ? 'max-md:h-[45dvh]' : 'max-md:h-40',
+          )}
+        >
+          {!begun ? (
+            <Reading ledger={ledger} expected={detail.seq} />
+          ) : view.show === 'ledger' ? (
+            <LedgerTable
+              rows={fold.rows}
+              labelOf={(id) => fold.index.nodes.get(id)?.label || id}
+              selected={view.token === undefined ? undefined : Number(view.token)}
+              node={node}
+              verification={verification.state}
+              onOpen={(row) => change({ token: String(row.seq), ...(row.node ? { node: row.node } : {}) })}
+            />
+          ) : (
+            graph
+          )}
+        </div>
+        <Side
+          run={run}
+          detail={detail}
+          fold={fold}
+          view={view}
+          change={change}
+          node={node}
+          verification={verification.state}
+        />
+      </div>
+    </>
+  )
+}
+
+function selectedNode(view: RunView, fold: RunFold, dismissed: boolean): string | undefined {
+  if (view.node !== undefined && fold.index.nodes.has(view.node)) return view.node
+  return dismissed ? undefined : fold.troubledNode
+}
+
+/** While the first tokens are on their way, and for a run whose first token is not written yet. */
+function Reading({ ledger, expected }: { ledger: RunLedger; expected: number }) {
+  if (ledger.status === 'reading') return <Skeleton what="the ledger" lines={6} />
+  return (
+    <p className="p-4 text-ink-3">
+      {expected === 0 ? 'The run is accepted; its first token is about to be written.' : ''}
+    </p>
+  )
+}
+
+function Side({
+  run,
+  detail,
+  fold,
+  view,
+  change,
+  node,
+  verification,
+}: {
+  run: string
+  detail: RunDetail
+  fold: RunFold
+  view: RunView
+  change: (change: RunView) => void
+  node: string | undefined
+  verification: ReturnType<typeof useVerification>['state']
+}) {
+  const token = view.token === undefined ? undefined : Number(view.token)
+  if (token !== undefined && fold.rows[token - 1]) {
+    return (
+      <TokenPanel
+        fold={fold}
+        seq={token}
+        verification={verification}
+        onOpen={(seq) => change({ token: seq === undefined ? undefined : String(seq) })}
+      />
+    )
+  }
+  const visit = node === undefined ? undefined : fold.visit(node, view.visit ? Number(view.visit) : undefined)
+  if (!visit) return <RunSummary detail={detail} fold={fold} onSelect={(id) => change({ node: id })} />
+  return (
+    <Inspector
+      key={`${visit.node} ${visit.visit}`}
+      run={run}
+      detail={detail}
+      fold={fold}
+      visit={visit}
+      tab={view.tab}
+      onTab={(tab) => change({ tab })}
+      onVisit={(which) => change({ node: visit.node, visit: which })}
+      onToken={(seq) => change({ node: visit.node, token: String(seq) })}
+      verification={verification}
+    />
+  )
+}

@@ -1,0 +1,87 @@
+'use client'
+import Link from 'next/link'
+import { CopyId } from '@/components/ui/copy-id'
+import { Fact, Facts, Sub } from '@/components/ui/facts'
+import { RelativeTime, Took } from '@/components/ui/relative-time'
+import { StateMark } from '@/components/ui/state'
+import { links } from '@/lib/ui/links'
+import { shortId } from '@/lib/ui/short-id'
+import { plainActor } from '@/lib/view/frame'
+import type { RunFold } from '@/lib/view/run-fold'
+import type { RunDetail } from '@/lib/view/wire'
+
+/** The inspector when nothing is selected: the run itself, and the steps that need a look. */
+export function RunSummary({
+  detail,
+  fold,
+  onSelect,
+}: {
+  detail: RunDetail
+  fold: RunFold
+  onSelect: (node: string) => void
+}) {
+  const { row } = detail
+  const trouble = [...fold.frame.nodes.values()].filter(
+    ({ shown }) => shown !== 'done' && shown !== 'pending' && shown !== 'skipped',
+  )
+  const rollbacks = fold.rollbacks(row.id)
+  return (
+    <aside aria-label="Run" className="flex min-h-0 min-w-0 flex-col overflow-y-auto max-md:flex-1">
+      <div className="flex min-h-10 shrink-0 items-center border-b px-4">
+        <h2>Run</h2>
+      </div>
+      <div className="px-4 pb-4 pt-2">
+        <Facts label={96}>
+          <Fact label="Began">
+            <RelativeTime at={row.startedAt} />. <Sub>By {plainActor(row.startedBy)}</Sub>
+          </Fact>
+          <Fact label={row.endedAt === undefined ? 'So far' : 'Took'}>
+            <Took from={row.startedAt} to={row.endedAt} />
+          </Fact>
+          <Fact label="Workflow">
+            <Link
+              href={links.workflow(row.version)}
+              className="underline decoration-line-strong underline-offset-4"
+            >
+              {row.workflow}
+            </Link>{' '}
+            <Sub>
+              version <CopyId id={row.version} what="version" />
+            </Sub>
+          </Fact>
+          <Fact label="Steps">{fold.frame.sentence.replace(/^.*?: /, '')}</Fact>
+          {rollbacks.map((rollback) => (
+            <Fact key={rollback.id} label="Rollback">
+              <Link
+                href={links.rollback(row.id, { node: rollback.node, rollback: rollback.id })}
+                className="underline decoration-line-strong underline-offset-4"
+              >
+                {rollback.status === 'executing' ? 'under way' : rollback.status}
+              </Link>
+              . <Sub>{`By ${plainActor(rollback.by)}, ${shortId(rollback.id)}`}</Sub>
+            </Fact>
+          ))}
+        </Facts>
+        {trouble.length > 0 && (
+          <>
+            <h3 className="mb-1 mt-4 text-t1 text-ink-3">Steps to look at</h3>
+            <ul className="border-t">
+              {trouble.slice(0, 40).map((frame) => (
+                <li key={frame.id}>
+                  <button
+                    type="button"
+                    onClick={() => onSelect(frame.id)}
+                    className="ring-inside flex h-8 w-full items-center gap-3 border-b text-left hover:bg-hover max-md:h-12"
+                  >
+                    <span className="min-w-0 flex-1 truncate">{frame.label}</span>
+                    <StateMark state={frame.shown}>{frame.word}</StateMark>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </div>
+    </aside>
+  )
+}

@@ -1,0 +1,121 @@
+'use client'
+import { ChevronLeft } from 'lucide-react'
+import { useMemo } from 'react'
+import { IconButton } from '@/components/ui/button'
+import { CopyId } from '@/components/ui/copy-id'
+import { Fact, Facts, Sub } from '@/components/ui/facts'
+import { absoluteTime } from '@/lib/ui/format-time'
+import type { Verification } from '@/lib/ui/ledger-verify'
+import { shortId } from '@/lib/ui/short-id'
+import type { RunFold } from '@/lib/view/run-fold'
+import { standingOf, TokenMark } from './token-mark'
+
+/** One token, opened: what it says, what it follows from, and the entry it is chained by. */
+export function TokenPanel({
+  fold,
+  seq,
+  verification,
+  onOpen,
+}: {
+  fold: RunFold
+  seq: number
+  verification: Verification
+  onOpen: (seq: number | undefined) => void
+}) {
+  const opened = useMemo(() => fold.open(seq), [fold, seq])
+  const row = fold.rows[seq - 1]
+  const entry = fold.entries[seq - 1]
+  if (!opened || !row || !entry) return null
+  return (
+    <aside
+      aria-label={`Token ${seq}`}
+      className="flex min-h-0 min-w-0 flex-col overflow-y-auto max-md:flex-1"
+    >
+      <div className="flex min-h-10 shrink-0 items-center gap-2 border-b pl-2 pr-4">
+        <IconButton label="Back to the step" onClick={() => onOpen(undefined)}>
+          <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" />
+        </IconButton>
+        <h2>
+          Token <span className="num">{seq.toLocaleString('en')}</span>
+        </h2>
+        <span className="mono min-w-0 truncate text-ink-2">{row.act}</span>
+        <span className="flex-1" />
+        <TokenMark standing={standingOf(seq, verification)} />
+      </div>
+      <div className="px-4 py-2">
+        <Facts label={96}>
+          <Fact label="Id">
+            <CopyId id={row.jti} what="token id" />
+          </Fact>
+          <Fact label="Time">
+            <time dateTime={new Date(row.at).toISOString()}>{absoluteTime(row.at)}</time>
+          </Fact>
+          {row.node && (
+            <Fact label="Step">
+              {fold.index.nodes.get(row.node)?.label || row.node}, visit {row.visit}
+            </Fact>
+          )}
+          <Fact label="Follows">
+            {row.par.length === 0 ? (
+              <Sub>Nothing: it is a root.</Sub>
+            ) : (
+              <span className="flex flex-wrap gap-x-3">
+                {row.par.map((jti) => (
+                  <Parent key={jti} fold={fold} jti={jti} onOpen={onOpen} />
+                ))}
+              </span>
+            )}
+          </Fact>
+          <Fact label="Signed">
+            <span className="mono">{opened.header.alg}</span> <Sub>by key</Sub>{' '}
+            <span className="mono">{opened.header.kid}</span>
+          </Fact>
+          <Fact label="Entry">
+            <CopyId id={entry.hash} what="entry hash" /> <Sub>after</Sub>{' '}
+            <CopyId id={entry.prevHash} what="previous hash" className="text-ink-3" />
+          </Fact>
+        </Facts>
+        <section
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+          tabIndex={0}
+          aria-label="Claims"
+          className="mb-2 mt-2 overflow-x-auto rounded-r2 border bg-well px-3 py-2"
+        >
+          <pre className="mono leading-5">{JSON.stringify(opened.claims, null, 2)}</pre>
+        </section>
+        <p className="pb-4 text-t1 text-ink-3">
+          Compact token <CopyId id={entry.token} what="compact token" className="text-ink-2" />
+        </p>
+      </div>
+    </aside>
+  )
+}
+
+function Parent({
+  fold,
+  jti,
+  onOpen,
+}: {
+  fold: RunFold
+  jti: string
+  onOpen: (seq: number | undefined) => void
+}) {
+  const seq = fold.seqOf(jti)
+  if (seq === undefined) {
+    return (
+      <span className="mono text-ink-3" title={`${jti}, a token of another run`}>
+        {shortId(jti)}
+      </span>
+    )
+  }
+  return (
+    <button
+      type="button"
+      title={jti}
+      onClick={() => onOpen(seq)}
+      className="mono underline decoration-line-strong underline-offset-4 hover:decoration-ink"
+    >
+      {seq} {fold.rows[seq - 1]?.act}
+    </button>
+  )
+}

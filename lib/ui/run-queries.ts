@@ -1,0 +1,84 @@
+'use client'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { RollbackScope } from '@/lib/rollback/terms'
+import type { RollbackPlanView, RollbackView, RunDetail, ValueView } from '@/lib/view/wire'
+import { api } from './api'
+import { keys } from './keys'
+
+/** A run's graph, its row, and what the signed-in person may do with it. */
+export function useRunDetail(run: string) {
+  return useQuery({
+    queryKey: keys.runDetail(run),
+    queryFn: ({ signal }) => api<RunDetail>(`/runs/${run}`, { signal }),
+  })
+}
+
+/** A stored value by its hash. A value never changes, so it is asked for once. */
+export function useValue(run: string, hash: string | undefined) {
+  return useQuery({
+    queryKey: keys.runValue(run, hash ?? ''),
+    queryFn: ({ signal }) => api<ValueView>(`/runs/${run}/values/${hash}`, { signal }),
+    enabled: hash !== undefined,
+  })
+}
+
+export type RunCommand =
+  | { command: 'pause'; reason: string }
+  | { command: 'resume' }
+  | { command: 'cancel'; reason: string }
+
+/** Pauses, resumes or cancels a run. What came of it arrives as tokens. */
+export function useRunCommand(run: string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: ({ command, ...body }: RunCommand) =>
+      api<unknown>(`/runs/${run}/${command}`, { method: 'POST', body }),
+    onSettled: () => client.invalidateQueries({ queryKey: keys.runDetail(run) }),
+  })
+}
+
+/**
+ * What a rollback would do, made at the token the run is at; it changes nothing. `at` is that token: with the next one
+ * the plan is asked for anew.
+ */
+export function useRollbackPlan(run: string, node: string, scope: RollbackScope | undefined, at: number) {
+  return useQuery({
+    queryKey: [...keys.rollbackPlan(run, node, scope ?? ''), at],
+    queryFn: ({ signal }) =>
+      api<RollbackPlanView>(`/runs/${run}/rollback-plans`, { method: 'POST', body: { node, scope }, signal }),
+    enabled: at > 0,
+    // The plan before stays in sight, and is marked as such, until its successor is here.
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+  })
+}
+
+export interface RollbackWish {
+  node: string
+  scope: RollbackScope
+  digest: string
+  reason: string
+  /** One for each plan and reason: the same pressed twice is one rollback. */
+  idempotencyKey: string
+}
+
+/** Executes the plan with that digest, or nothing: `rollback_plan_changed` means that the world moved. */
+export function useRollBack(run: string) {
+  return useMutation({
+    mutationFn: ({ idempotencyKey, ...body }: RollbackWish) =>
+      api<RollbackView>(`/runs/${run}/rollbacks`, { method: 'POST', body, idempotencyKey }),
+  })
+}
+
+/** After a rollback: ends the run, or goes on from before the step. */
+export function useRollbackChoice(run: string) {
+  return useMutation({
+    mutationFn: ({ rollback, choice }: { rollback: string; choice: 'end' | 'go_on' }) =>
+      api<unknown>(`/runs/${run}/rollbacks/${rollback}/choice`, { method: 'POST', body: { choice } }),
+  })
+}
+
+/** Where the bundle is downloaded from: a link, so that the browser saves it. */
+export function exportUrl(run: string): string {
+  return `/api/v1/runs/${encodeURIComponent(run)}/export`
+}
