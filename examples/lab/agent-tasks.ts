@@ -191,12 +191,12 @@ function textOf(state: FileState): string {
 
 /** The token must be for this phase and this body (lib/runners/agent.ts says so in it). */
 function checkBound(claims: Claims, task: TaskRequest, body: Body): void {
-  if (claims.exec_act !== `holdpoint:agent_${task.phase}`)
+  if (claims.exec_act !== `hp:agent_${task.phase}`)
     throw new Problem(
       'ect_claim_invalid',
       `A token for "${claims.exec_act}" is not for the phase "${task.phase}".`,
     )
-  if (claims.ext?.['holdpoint.body_hash'] !== body.hash)
+  if (claims.ext?.['hp.body_hash'] !== body.hash)
     throw new Problem(
       'ect_claim_invalid',
       'The token was made for another body than the one that came with it.',

@@ -101,8 +101,8 @@ function task(
 /** What binds a task's token to its phase and body. */
 function boundTo(phase: string, body: JsonObject): Partial<Claims> {
   return {
-    exec_act: `holdpoint:agent_${phase}`,
-    ext: { 'holdpoint.body_hash': sha256(JSON.stringify(body)) },
+    exec_act: `hp:agent_${phase}`,
+    ext: { 'hp.body_hash': sha256(JSON.stringify(body)) },
   }
 }
 
@@ -431,7 +431,7 @@ describe('refuses with 403 and changes nothing', () => {
       '403 ect_claim_invalid: The token was made for another body than the one that came with it.',
     )
     expect(refused(await post(router, path07, token(router, wid, boundTo('describe', said)), said))).toBe(
-      '403 ect_claim_invalid: A token for "holdpoint:agent_describe" is not for the phase "execute".',
+      '403 ect_claim_invalid: A token for "hp:agent_describe" is not for the phase "execute".',
     )
   })
 

@@ -34,6 +34,7 @@ export function newRun(graph: GraphIndex): Run {
     approvals: new Map(),
     openApprovals: new Set(),
     checkpoints: new Map(),
+    claimants: new Map(),
     rollbacks: new Map(),
   }
 }
@@ -145,6 +146,9 @@ function evolveStart(run: Run, visit: Visit, fact: FactOf<'task_start'>): void {
   visit.taskJti = fact.jti
   visit.checkpoint = undefined
   visit.startedAt ??= fact.at
+  if (fact.agent !== undefined) {
+    run.claimants.set(visit.node, (run.claimants.get(visit.node) ?? new Set()).add(fact.agent))
+  }
   setState(run, visit, {
     status: 'running',
     attempt: fact.attempt,

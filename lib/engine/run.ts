@@ -175,5 +175,7 @@ export interface Run {
   approvals: Map<ApprovalId, Approval>
   openApprovals: Set<ApprovalId>
   checkpoints: Map<string, CheckpointRef>
+  /** Agents that ever began a node, by node: who belongs to the run (NOTES 3.8). */
+  claimants: Map<string, Set<string>>
   rollbacks: Map<RollbackId, Rollback>
 }

@@ -174,9 +174,9 @@ describe('the whole way', () => {
 
   test('binds each token to agent, phase and body', async () => {
     await actionFor(node, effects())
-    expect(tokens[0]).toMatchObject({ aud: id, act: 'holdpoint:agent_describe', par: ['task-jti'] })
+    expect(tokens[0]).toMatchObject({ aud: id, act: 'hp:agent_describe', par: ['task-jti'] })
     const { canonicalJson } = await import('@/lib/base/canonical-json')
-    expect(tokens[0]?.ext['holdpoint.body_hash']).toBe(sha256(canonicalJson(seen[0]?.body)))
+    expect(tokens[0]?.ext['hp.body_hash']).toBe(sha256(canonicalJson(seen[0]?.body)))
   })
 
   test('asks nobody in a dry run', async () => {

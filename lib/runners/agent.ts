@@ -235,10 +235,10 @@ async function ask<T>(
   const body = canonicalJson({ phase, ...about, idempotency_key: effects.idempotencyKey })
   const token = await effects.agents.requestToken({
     aud: agent.id,
-    act: `holdpoint:agent_${phase}`,
+    act: `hp:agent_${phase}`,
     par: [...(effects.follows ?? [])],
     // Whoever catches the token cannot send another body with it.
-    ext: { 'holdpoint.body_hash': sha256(body) },
+    ext: { 'hp.body_hash': sha256(body) },
   })
   const url = `${agent.baseUrl.replace(/\/+$/, '')}${taskPath}`
   const answer = await post(agent, url, body, token, effects).catch((error: unknown) => {

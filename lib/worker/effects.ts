@@ -13,6 +13,7 @@ export function effectsFor(
   step: { node: string; visit: number; attempt: number; signal: AbortSignal; follows: readonly string[] },
 ): Effects {
   return {
+    runId: header.runId,
     signal: step.signal,
     idempotencyKey: sha256(`${header.runId}/${step.node}/${step.visit}/${step.attempt}`),
     dryRun: run.start?.dryRun ?? false,

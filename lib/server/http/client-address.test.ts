@@ -6,6 +6,8 @@ import { addressHeader, addressOf, stampAddress, stampAddresses } from './client
 let server: http.Server
 let origin: string
 beforeAll(async () => {
+  const claimed = new Request('http://h/', { headers: { [addressHeader]: '203.0.113.1' } })
+  expect(addressOf(claimed)).toBe('unknown')
   stampAddresses(0)
   server = http.createServer((request, response) => response.end(request.headers[addressHeader]))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -29,6 +31,6 @@ it('believes as many hops as there are proxies of one’s own', () => {
   expect(stamped(1, '')).toBe('10.0.0.1')
 })
 
-it('says so when nobody stamped', () => {
+it('says so when a request was not stamped', () => {
   expect(addressOf(new Request('http://h/'))).toBe('unknown')
 })

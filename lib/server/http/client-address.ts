@@ -8,6 +8,9 @@ import type { IncomingMessage } from 'node:http'
 /** Set by `stampAddress`, whatever the client sent. */
 export const addressHeader = 'x-holdpoint-address'
 
+/** On globalThis, because Next loads what starts the server and what answers requests as separate bundles. */
+const stamping = globalThis as { holdpointStampsAddresses?: boolean }
+
 /**
  * Writes the address into the request, over whatever it brought. `proxies` is how many proxies of one's own stand in
  * front (0: none); the address is the one that the outermost of them saw.
@@ -27,12 +30,14 @@ export function stampAddress(request: IncomingMessage, proxies: number): void {
  * listens where Node itself tells of requests, because Next's server takes no function of ours that early.
  */
 export function stampAddresses(proxies: number): void {
+  stamping.holdpointStampsAddresses = true
   subscribe('http.server.request.start', (message) => {
     stampAddress((message as { request: IncomingMessage }).request, proxies)
   })
 }
 
-/** The stamped address; `unknown` where no server stamped it. */
+/** The stamped address; `unknown` where nothing stamps, since the header is then whatever a client sent. */
 export function addressOf(request: Request): string {
+  if (!stamping.holdpointStampsAddresses) return 'unknown'
   return request.headers.get(addressHeader) ?? 'unknown'
 }

@@ -3,7 +3,7 @@ import { firstRunLink } from '@/lib/auth/first-run'
 import { personOf } from '@/lib/auth/sessions'
 import { goodPassword, refusal, type TestInstallation, testInstallation } from '@/lib/auth/test-installation'
 import { openAnswers } from '@/lib/store/answers'
-import { addressHeader } from './client-address'
+import { addressHeader, stampAddresses } from './client-address'
 import { firstRunHandler, type SignInEdge, signInHandler } from './sign-in'
 
 const origin = 'http://localhost:3000'
@@ -11,6 +11,7 @@ const logged: unknown[] = []
 let at: TestInstallation
 let edge: SignInEdge
 beforeAll(async () => {
+  stampAddresses(0)
   at = await testInstallation(origin)
   edge = {
     auth: at,

@@ -1,0 +1,1 @@
+export { postAgentRollback as POST } from '@/lib/server/handlers/well-known'

@@ -1,0 +1,1 @@
+export { listAgents as GET, postAgent as POST } from '@/lib/server/handlers/house'

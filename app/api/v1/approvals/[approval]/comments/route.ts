@@ -1,0 +1,1 @@
+export { postComment as POST } from '@/lib/server/handlers/approvals'

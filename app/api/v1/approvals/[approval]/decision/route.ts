@@ -1,0 +1,1 @@
+export { postDecision as POST } from '@/lib/server/handlers/approvals'

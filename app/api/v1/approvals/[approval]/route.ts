@@ -1,0 +1,1 @@
+export { getApproval as GET } from '@/lib/server/handlers/approvals'

@@ -1,0 +1,1 @@
+export { listApprovals as GET } from '@/lib/server/handlers/approvals'

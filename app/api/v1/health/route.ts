@@ -1,0 +1,1 @@
+export { getHealth as GET } from '@/lib/server/handlers/house'

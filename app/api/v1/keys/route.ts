@@ -1,0 +1,1 @@
+export { getKeys as GET } from '@/lib/server/handlers/house'

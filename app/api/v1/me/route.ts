@@ -1,0 +1,1 @@
+export { getMe as GET } from '@/lib/server/handlers/house'

@@ -1,0 +1,1 @@
+export { getOverview as GET } from '@/lib/server/handlers/overview'

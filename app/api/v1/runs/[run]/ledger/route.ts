@@ -1,0 +1,1 @@
+export { getLedger as GET } from '@/lib/server/handlers/runs'

@@ -1,0 +1,1 @@
+export { pauseRun as POST } from '@/lib/server/handlers/runs'

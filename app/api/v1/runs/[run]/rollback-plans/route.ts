@@ -1,0 +1,1 @@
+export { postPlan as POST } from '@/lib/server/handlers/rollbacks'

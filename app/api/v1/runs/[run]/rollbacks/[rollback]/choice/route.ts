@@ -1,0 +1,1 @@
+export { postChoice as POST } from '@/lib/server/handlers/rollbacks'

@@ -1,0 +1,1 @@
+export { getRollback as GET } from '@/lib/server/handlers/rollbacks'

@@ -1,0 +1,1 @@
+export { postRollback as POST } from '@/lib/server/handlers/rollbacks'

@@ -1,0 +1,1 @@
+export { getValue as GET } from '@/lib/server/handlers/runs'

@@ -1,0 +1,1 @@
+export { listRuns as GET, postRun as POST } from '@/lib/server/handlers/runs'

@@ -1,0 +1,1 @@
+export { getStream as GET } from '@/lib/server/handlers/stream'

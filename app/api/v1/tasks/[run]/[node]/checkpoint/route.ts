@@ -1,0 +1,1 @@
+export { postCheckpoint as POST } from '@/lib/server/handlers/tasks'

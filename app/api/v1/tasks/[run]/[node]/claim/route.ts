@@ -1,0 +1,1 @@
+export { postClaim as POST } from '@/lib/server/handlers/tasks'

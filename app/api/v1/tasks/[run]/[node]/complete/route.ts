@@ -1,0 +1,1 @@
+export { postComplete as POST } from '@/lib/server/handlers/tasks'

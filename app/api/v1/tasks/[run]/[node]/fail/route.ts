@@ -1,0 +1,1 @@
+export { postFail as POST } from '@/lib/server/handlers/tasks'

@@ -1,0 +1,1 @@
+export { postHeartbeat as POST } from '@/lib/server/handlers/tasks'

@@ -1,0 +1,1 @@
+export { getTask as GET } from '@/lib/server/handlers/tasks'

@@ -1,0 +1,1 @@
+export { listTasks as GET } from '@/lib/server/handlers/tasks'

@@ -1,0 +1,1 @@
+export { exportWorkflowText as GET } from '@/lib/server/handlers/workflows'

@@ -1,0 +1,1 @@
+export { getWorkflow as GET } from '@/lib/server/handlers/workflows'

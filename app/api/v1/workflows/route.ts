@@ -1,0 +1,1 @@
+export { listWorkflows as GET, postWorkflow as POST } from '@/lib/server/handlers/workflows'

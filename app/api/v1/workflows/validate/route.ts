@@ -1,0 +1,1 @@
+export { validateWorkflow as POST } from '@/lib/server/handlers/workflows'

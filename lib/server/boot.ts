@@ -1,0 +1,96 @@
+/*
+ * Starting and stopping the server's side: the lock, the installation, the worker, the housekeeping, and a shutdown
+ * that lets effects finish. Called once by instrumentation.ts.
+ */
+import fs from 'node:fs'
+import path from 'node:path'
+import { firstRunLink } from '@/lib/auth/first-run'
+import { lockForServer } from '@/lib/store/server-lock'
+import { startWorker } from '@/lib/worker/worker'
+import { type Installation, openInstallation } from './installation'
+import { bringLab } from './lab'
+import { createLog } from './log'
+
+/** How often expired checkpoints are purged and old answers forgotten. */
+const housekeepingMs = 60_000
+
+/** Opens the installation that the environment names (lib/cli/serve.ts has the table) and starts its worker. */
+export function boot(): void {
+  if (globalThis.holdpointInstallation) return
+  const log = createLog(process.env.HOLDPOINT_LOG ?? 'info')
+  const opened = start(log)
+  globalThis.holdpointInstallation = opened
+  opened.catch((error: unknown) => {
+    const sentence = error instanceof Error ? error.message : String(error)
+    log.fatal({ err: error }, `Holdpoint cannot start: ${sentence}`)
+    process.exit(1)
+  })
+}
+
+async function start(log: ReturnType<typeof createLog>): Promise<Installation> {
+  const dataDir = path.resolve(process.env.HOLDPOINT_DATA ?? 'data')
+  const origin = process.env.HOLDPOINT_ORIGIN ?? 'http://localhost:3000'
+  const lock = lockForServer(dataDir)
+  const house = await openInstallation({
+    dataDir,
+    origin,
+    log,
+    roots: rootsFrom(process.env.HOLDPOINT_ROOTS),
+  })
+  for (const root of house.ports.installationRoots) fs.mkdirSync(root, { recursive: true, mode: 0o700 })
+  const worker = startWorker(house.ports, `server ${process.pid}`)
+  const care = setInterval(() => void keepHouse(house), housekeepingMs)
+  await leaveFirstLink(house, process.env.HOLDPOINT_FIRST_LINK_FILE)
+  if (process.env.HOLDPOINT_LAB === '1') void bringLab(house)
+  onShutdown(async () => {
+    clearInterval(care)
+    await worker.stop()
+    await house.close()
+    lock.release()
+  }, log)
+  log.info({ dataDir, origin }, `Holdpoint is up on ${origin}`)
+  return house
+}
+
+function rootsFrom(text: string | undefined): string[] | undefined {
+  const roots = text?.split(path.delimiter).filter((root) => path.isAbsolute(root))
+  return roots && roots.length > 0 ? roots : undefined
+}
+
+/** While nobody has an account, a one-time link lies in this file (mode 0600) for the start command to print. */
+async function leaveFirstLink(house: Installation, file: string | undefined): Promise<void> {
+  if (!file) return
+  const link = await firstRunLink(house.auth)
+  if (link === undefined) fs.rmSync(file, { force: true })
+  else fs.writeFileSync(file, `${link}\n`, { mode: 0o600 })
+}
+
+async function keepHouse(house: Installation): Promise<void> {
+  const now = house.ports.timer.now()
+  try {
+    const purged = await house.store.ledger.purgeCheckpoints(now)
+    await house.store.forget(now)
+    if (purged > 0) house.log.info({ purged }, `Purged ${purged} expired checkpoints`)
+  } catch (error) {
+    house.log.warn({ err: error }, 'Housekeeping could not run; trying again in a minute')
+  }
+}
+
+/** The first signal drains; effects under way may finish and leases are released. A second one ends at once. */
+function onShutdown(stop: () => Promise<void>, log: ReturnType<typeof createLog>): void {
+  let asked = false
+  const stopping = (signal: string) => {
+    if (asked) process.exit(130)
+    asked = true
+    log.info({ signal }, 'Stopping: letting steps under way finish')
+    void stop().then(
+      () => process.exit(0),
+      (error) => {
+        log.error({ err: error }, 'The shutdown was not clean; the next start recovers')
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', () => stopping('SIGTERM'))
+  process.on('SIGINT', () => stopping('SIGINT'))
+}
