@@ -7,7 +7,7 @@ import type { AuthContext } from '@/lib/auth/auth-context'
 import { personOfCookie, sessionCookieName } from '@/lib/auth/sessions'
 import { safeNext, signInWords } from '@/lib/auth/sign-in-words'
 import { isProblem } from '@/lib/base/problem'
-import { installation } from '@/lib/server/installation'
+import { installation } from '@/lib/server/current'
 
 export const metadata: Metadata = { title: 'Sign in' }
 

@@ -9,7 +9,7 @@ import { PasswordInput } from './password-input'
 
 /** Name and password. `next` is where to go afterwards; `notice` why one is here again. */
 export function SignInForm({ next, notice }: { next: string; notice?: string | undefined }) {
-  const [error, setError] = useState(notice)
+  const [error, setError] = useState<string>()
   const [busy, setBusy] = useState(false)
   const form = useRef<HTMLFormElement>(null)
 
@@ -35,6 +35,7 @@ export function SignInForm({ next, notice }: { next: string; notice?: string | u
 
   return (
     <form ref={form} method="post" onSubmit={submit}>
+      {notice && !error && <p className="mb-4 text-ink-2">{notice}</p>}
       <FormAlert>{error}</FormAlert>
       <div className="flex flex-col gap-4">
         <Field label="Name">

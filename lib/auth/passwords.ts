@@ -24,9 +24,7 @@ const turns = new Turns(2, 20)
 export function checkPassword(password: string, name: string): void {
   const length = [...password].length
   if (length < minPasswordLength) {
-    throw weak(
-      `The password has ${length} characters; use at least ${minPasswordLength}. A few words in a row are easy to remember.`,
-    )
+    throw weak(`The password has ${length} characters; use at least ${minPasswordLength}.`)
   }
   if (length > maxPasswordLength)
     throw weak(`The password is longer than ${maxPasswordLength} characters; use fewer.`)

@@ -5,7 +5,7 @@ import { FirstRunForm } from '@/components/sign-in/first-run-form'
 import { buttonClass } from '@/components/ui/button'
 import { firstRunLinkState } from '@/lib/auth/first-run'
 import { minPasswordLength } from '@/lib/auth/passwords'
-import { installation } from '@/lib/server/installation'
+import { installation } from '@/lib/server/current'
 
 export const metadata: Metadata = { title: 'First administrator', robots: { index: false } }
 
