@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 
 /** The folder of the checkout. */
 export const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -65,10 +66,10 @@ export async function stage(title, work) {
  * Runs a program to its end. `show: true` lets it write to the terminal; otherwise its output is kept back.
  * Returns its exit code (1 when a signal ended it, 127 when it could not be started) and the last lines it printed.
  */
-export function run(command, args, { env = {}, show = false, cwd = root } = {}) {
+export function run(command, args, { env = {}, show = false } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
-      cwd,
+      cwd: root,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -76,7 +77,7 @@ export function run(command, args, { env = {}, show = false, cwd = root } = {}) 
     const keep = (chunk) => {
       last = (last + chunk).slice(-keptChars)
     }
-    const tail = () => last.split('\n').filter(Boolean).slice(-keptLines)
+    const tail = () => stripVTControlCharacters(last).split('\n').filter(Boolean).slice(-keptLines)
     child.stdout.on('data', (chunk) => {
       keep(chunk)
       if (show) out.write(chunk)
