@@ -76,7 +76,7 @@ describe('a killed process', () => {
 })
 
 describe('two processes on one data folder', () => {
-  it('lose nothing, and both tell a third of everything, once and in order', {
+  it('lose nothing, and a third is told of everything, once and in order', {
     timeout: 60_000,
   }, async () => {
     const store = await openStore(freshFolder())
@@ -99,13 +99,13 @@ describe('two processes on one data folder', () => {
     const own = aRun()
     await store.ledger.commit(firstCommit(own))
     const storms = [1, 2].map(() => acknowledged(storm(data, '5', '60', shared.wid), heard))
-    let ownSeq = 1
-    const meanwhile = Promise.all(storms).then(() => 'over' as const)
+    let isOver = false
+    const over = Promise.all(storms).then(() => {
+      isOver = true
+    })
     // This process commits all the while, so that its own rows and theirs are told in one order.
-    while ((await Promise.race([meanwhile, store.ledger.commit(nextCommit(own, ownSeq, 1))])) !== 'over') {
-      ownSeq++
-    }
-    await store.ledger.commit(nextCommit(own, (await store.runs.get(own.runId))?.seq ?? 0, 1))
+    for (let seq = 1; !isOver; seq++) await store.ledger.commit(nextCommit(own, seq, 1))
+    await over
     expect(acks).toBe(2 * 6 * 60)
     expect((await store.runs.get(shared.runId))?.seq).toBe(1 + 2 * 2 * 60)
     const last = await store.ledger.lastPosition()
@@ -179,13 +179,44 @@ describe('opening', () => {
     await store.close()
   })
 
-  it('says so when the folder cannot be written to', async () => {
-    const data = path.join('/proc', 'holdpoint')
-    if (!fs.existsSync('/proc')) return
-    const error = await openStore(data).catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ code: 'store_read_only' })
-    expect((error as Error).message).toContain(
-      'make the data folder writable for the user that runs Holdpoint',
+  it('says so when the data folder cannot be made', async () => {
+    const file = path.join(folder, 'a-file')
+    fs.writeFileSync(file, '')
+    const problem = await refusal(openStore(path.join(file, 'data')), 'store_read_only')
+    expect(problem.message).toBe(
+      `The data folder ${file}/data cannot be made: ${file} takes no folders (ENOTDIR); name a data folder on a disk that can be written to`,
     )
+  })
+
+  it.runIf(fs.existsSync('/proc/self'))('does not hang where nothing can be made', async () => {
+    const problem = await refusal(openStore('/proc/holdpoint'), 'store_read_only')
+    expect(problem.message).toContain('The data folder /proc/holdpoint cannot be made')
+  })
+
+  it('says so when the data folder is for reading only, and leaves it as it was', async () => {
+    const data = freshFolder()
+    await (await openStore(data)).close()
+    const file = path.join(data, databaseName)
+    fs.chmodSync(folder, 0o755)
+    fs.chmodSync(file, 0o444)
+    fs.chmodSync(data, 0o555)
+    const before = fs.readFileSync(file)
+    // Root may write anywhere: as root, the question is put by a process of somebody else.
+    const somebody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+    const program = path.join(import.meta.dirname, 'commit-storm.ts')
+    const child = spawn(process.execPath, ['--import', 'tsx', program, data, '1', '1'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      ...somebody,
+    })
+    let said = ''
+    child.stderr?.on('data', (chunk) => (said += chunk))
+    const [exitCode] = await once(child, 'close')
+    expect(exitCode).toBe(1)
+    expect(said).toContain(
+      `${file} cannot be written to by this user, so nothing was written; make the data folder writable for the user that runs Holdpoint`,
+    )
+    expect(said).toContain("code: 'store_read_only'")
+    expect(fs.readFileSync(file).equals(before)).toBe(true)
+    fs.chmodSync(data, 0o700)
   })
 })

@@ -28,6 +28,7 @@ import { Problem } from '@/lib/base/problem'
 import { AppendWatch } from './append-watch'
 import { sqliteApprovals } from './approvals-sqlite'
 import { attachControl, Control } from './control'
+import { makeDataFolder } from './data-folder'
 import { GroupWriter } from './group-writer'
 import { sqliteLeases } from './leases-sqlite'
 import { sqliteForget, sqliteLedger } from './ledger-sqlite'
@@ -100,7 +101,7 @@ function openDatabase(folder: string, isReadOnly: boolean, options: OpenOptions)
   let db: Database.Database | undefined
   try {
     if (isReadOnly) mustBeThere(file)
-    else makeFolder(folder)
+    else makeFile(folder, file)
     db = new Database(fs.existsSync(folder) ? path.join(fs.realpathSync(folder), databaseName) : file, {
       readonly: isReadOnly,
       fileMustExist: isReadOnly,
@@ -122,8 +123,11 @@ function openDatabase(folder: string, isReadOnly: boolean, options: OpenOptions)
   }
 }
 
-function makeFolder(folder: string): void {
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+/** For its owner alone, whoever owns the machine's umask: tokens are evidence, and sessions lie beside them. */
+function makeFile(folder: string, file: string): void {
+  makeDataFolder(folder)
+  // Only ever a new file: closing one that SQLite has open in this process would drop its locks.
+  if (!fs.existsSync(file)) fs.closeSync(fs.openSync(file, 'a', 0o600))
 }
 
 function setUp(db: Database.Database, maxBytes: number | undefined): void {

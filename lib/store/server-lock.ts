@@ -3,6 +3,7 @@ import path from 'node:path'
 import Database from 'better-sqlite3'
 import { type Clock, systemClock } from '@/lib/base/clock'
 import { Problem } from '@/lib/base/problem'
+import { makeDataFolder } from './data-folder'
 import { asStoreProblem, storageCode } from './sqlite-problem'
 
 /*
@@ -35,7 +36,7 @@ export function lockForServer(dataDir: string, clock: Clock = systemClock): Serv
   const note = path.join(folder, 'server.lock.json')
   let db: Database.Database | undefined
   try {
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeDataFolder(folder)
     // Without waiting: a server that holds it will not let go in the next seconds.
     db = new Database(file, { timeout: 0 })
     db.exec('BEGIN EXCLUSIVE')
