@@ -1,0 +1,201 @@
+'use client'
+/*
+ * Bringing a workflow: by file, by paste, by dropping it anywhere on the page. The text is checked as it is typed; all
+ * faults show at once with their places, and the graph is drawn as soon as it can be read. Nothing is stored before the
+ * button is pressed, and not at all while an error stands.
+ */
+import { ChevronLeft } from 'lucide-react'
+import Link from 'next/link'
+import { useRouter } from 'next/navigation'
+import { type DragEvent, useRef, useState } from 'react'
+import { Button } from '@/components/ui/button'
+import { cx } from '@/components/ui/cx'
+import { EmptyState } from '@/components/ui/empty-state'
+import { ErrorNote } from '@/components/ui/error-note'
+import { StateMark } from '@/components/ui/state'
+import { tell, warn } from '@/components/ui/toast'
+import type { Diagnostic } from '@/lib/base/diagnostic'
+import { isApiProblem, sentenceOf } from '@/lib/ui/api'
+import { links } from '@/lib/ui/links'
+import { useSettled } from '@/lib/ui/settled'
+import { useImport, useValidation } from '@/lib/ui/workflow-queries'
+import { DiagnosticCounts, DiagnosticList } from './diagnostic-list'
+import { SourceEditor, type SourceEditorHandle } from './source-editor'
+import { WorkflowGraphView } from './workflow-graph'
+
+/** Typing pauses this long before the text is checked. */
+const quietMs = 300
+/** Larger files are refused here, before the browser holds them as text; the server has the same bound. */
+const maxFileBytes = 8 * 1024 * 1024
+
+const noFaults: Diagnostic[] = []
+
+export function ImportPage() {
+  const router = useRouter()
+  const [text, setText] = useState('')
+  const [filename, setFilename] = useState<string>()
+  const [over, setOver] = useState(false)
+  const settled = useSettled(text, quietMs)
+  const validation = useValidation(settled, filename)
+  const bring = useImport()
+  const editor = useRef<SourceEditorHandle>(null)
+  const empty = text.trim() === ''
+  const diagnostics = empty ? noFaults : (validation.data?.diagnostics ?? noFaults)
+  const checking = !empty && (settled !== text || validation.isFetching)
+  const errors = diagnostics.some((fault) => fault.severity === 'error')
+  const graph = empty ? undefined : validation.data?.graph
+  const ready = !empty && !checking && !errors && graph !== undefined
+
+  async function take(file: File | undefined) {
+    if (!file) return
+    if (file.size > maxFileBytes) {
+      warn(
+        `${file.name} was not read`,
+        `It has ${(file.size / 1e6).toFixed(1)} MB; a workflow has at most ${maxFileBytes / 1024 / 1024} MB.`,
+      )
+      return
+    }
+    setFilename(file.name)
+    setText(await file.text())
+  }
+
+  async function publish() {
+    try {
+      const stored = await bring.mutateAsync({ text, filename })
+      tell(`${stored.name} is imported`)
+      router.push(links.workflow(stored.version))
+    } catch (error) {
+      if (isApiProblem(error, 'workflow_invalid')) await validation.refetch()
+      warn('Nothing was imported', sentenceOf(error))
+    }
+  }
+
+  const drop = {
+    onDragOver: (event: DragEvent) => {
+      event.preventDefault()
+      setOver(true)
+    },
+    onDragLeave: (event: DragEvent) => event.currentTarget === event.target && setOver(false),
+    onDrop: (event: DragEvent) => {
+      event.preventDefault()
+      setOver(false)
+      void take(event.dataTransfer.files[0])
+    },
+  }
+
+  return (
+    <section
+      aria-label="Import a workflow"
+      className={cx('flex min-h-0 flex-1 flex-col', over && 'outline-2 -outline-offset-2 outline-ink')}
+      {...drop}
+    >
+      <div className="flex min-h-11 shrink-0 items-center gap-3 whitespace-nowrap border-b px-4 max-md:flex-wrap max-md:py-2">
+        <Link
+          href={links.workflows}
+          className="-ml-1 flex items-center gap-1 rounded-r1 text-ink-3 hover:text-ink max-md:h-11"
+        >
+          <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" />
+          Workflows
+        </Link>
+        <h1 className="font-medium">{graph?.name ?? 'Import a workflow'}</h1>
+        {filename && <span className="mono truncate text-ink-3">{filename}</span>}
+        <span className="flex-1" />
+        <span role="status" className="flex items-center gap-3">
+          {checking ? (
+            <StateMark state="running">checking</StateMark>
+          ) : (
+            <DiagnosticCounts diagnostics={diagnostics} />
+          )}
+          {ready && diagnostics.length === 0 && <StateMark state="done">no faults</StateMark>}
+        </span>
+        <ChooseFile onFile={(file) => void take(file)} />
+        <Button
+          size="sm"
+          variant="primary"
+          disabled={!ready}
+          busy={bring.isPending}
+          onClick={() => void publish()}
+        >
+          {graph ? `Import ${shortened(graph.name)}` : 'Import'}
+        </Button>
+      </div>
+      {validation.isError && !validation.data && (
+        <ErrorNote
+          title="The text could not be checked"
+          error={validation.error}
+          means="It stays here."
+          onRetry={() => void validation.refetch()}
+        />
+      )}
+      <div className="grid min-h-0 flex-1 grid-cols-2 grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col">
+        <div className="min-h-0 min-w-0 border-r max-md:h-[40dvh] max-md:border-b max-md:border-r-0">
+          <SourceEditor
+            ref={editor}
+            text={text}
+            onChange={setText}
+            diagnostics={diagnostics}
+            label="Text of the workflow"
+          />
+        </div>
+        <div className="flex min-h-0 min-w-0 flex-col max-md:flex-1">
+          {empty ? (
+            <EmptyState title="Paste the text, or drop a file">
+              An ATD descriptor in JSON. It is checked as you type, and drawn here as soon as it can be read.
+            </EmptyState>
+          ) : (
+            <>
+              <div className="min-h-40 flex-1">
+                {graph ? (
+                  <WorkflowGraphView graph={graph} />
+                ) : (
+                  <p className="grid h-full place-items-center bg-canvas p-8 text-center text-ink-3">
+                    {checking ? '' : 'It can be drawn once the first error is mended.'}
+                  </p>
+                )}
+              </div>
+              {diagnostics.length > 0 && (
+                <div className="max-h-1/2 shrink-0 overflow-y-auto border-t bg-surface">
+                  <DiagnosticList
+                    diagnostics={diagnostics}
+                    onGoTo={(line, column) => editor.current?.goTo(line, column)}
+                  />
+                  {errors && (
+                    <p className="px-4 py-3 text-t1 text-ink-3">Nothing is imported while an error stands.</p>
+                  )}
+                </div>
+              )}
+            </>
+          )}
+        </div>
+      </div>
+    </section>
+  )
+}
+
+function shortened(name: string): string {
+  return name.length > 32 ? `${name.slice(0, 31)}…` : name
+}
+
+function ChooseFile({ onFile }: { onFile: (file: File | undefined) => void }) {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        aria-label="Workflow file"
+        tabIndex={-1}
+        accept=".json,.atd,application/json,application/atd-workflow+json"
+        className="sr-only"
+        onChange={(event) => {
+          onFile(event.target.files?.[0])
+          // The same file again, after it was mended outside, is a change too.
+          event.target.value = ''
+        }}
+      />
+      <Button size="sm" onClick={() => input.current?.click()}>
+        Choose a file…
+      </Button>
+    </>
+  )
+}

@@ -1,0 +1,115 @@
+'use client'
+import { json } from '@codemirror/lang-json'
+import { lintGutter, type Diagnostic as Marker, setDiagnostics } from '@codemirror/lint'
+import CodeMirror, { EditorView, type ReactCodeMirrorRef } from '@uiw/react-codemirror'
+import { useEffect, useImperativeHandle, useRef } from 'react'
+import type { Diagnostic } from '@/lib/base/diagnostic'
+
+export interface SourceEditorHandle {
+  /** Puts the cursor at a place (both from 1) and shows it. */
+  goTo: (line: number, column: number) => void
+}
+
+/** The editor in the console's own colours: they follow the theme by themselves, being custom properties. */
+const look = EditorView.theme({
+  '&': { height: '100%', backgroundColor: 'var(--surface)', color: 'var(--ink-2)', fontSize: 'var(--t1)' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '20px' },
+  '.cm-content': { caretColor: 'var(--ink)', padding: '8px 0' },
+  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '.cm-gutters': {
+    backgroundColor: 'var(--surface)',
+    color: 'var(--ink-3)',
+    border: 'none',
+    paddingLeft: '8px',
+  },
+  '.cm-activeLine': { backgroundColor: 'var(--hover)' },
+  '.cm-activeLineGutter': { backgroundColor: 'var(--hover)', color: 'var(--ink)' },
+  '&.cm-focused .cm-selectionBackground, .cm-selectionBackground, .cm-content ::selection': {
+    backgroundColor: 'var(--selected) !important',
+  },
+  '.cm-matchingBracket': {
+    backgroundColor: 'var(--selected) !important',
+    outline: '1px solid var(--line-strong)',
+  },
+  '.cm-lintRange-error': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--failed-mark)',
+    textUnderlineOffset: '4px',
+    color: 'var(--ink)',
+  },
+  '.cm-lintRange-warning': {
+    backgroundImage: 'none',
+    textDecoration: 'underline dotted var(--ink)',
+    textUnderlineOffset: '4px',
+  },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--surface)',
+    border: '1px solid var(--line-strong)',
+    color: 'var(--ink)',
+  },
+  '.cm-panels': { backgroundColor: 'var(--canvas)', color: 'var(--ink)', borderColor: 'var(--line)' },
+})
+
+/** A workflow's text with its faults marked where they are. Reading it is the same picture without a caret. */
+export function SourceEditor({
+  text,
+  onChange,
+  diagnostics,
+  label,
+  ref,
+}: {
+  text: string
+  /** Absent: the text is for reading. */
+  onChange?: (text: string) => void
+  diagnostics: readonly Diagnostic[]
+  label: string
+  ref?: React.Ref<SourceEditorHandle>
+}) {
+  const editor = useRef<ReactCodeMirrorRef>(null)
+  useImperativeHandle(ref, () => ({
+    goTo(line, column) {
+      const view = editor.current?.view
+      if (!view) return
+      const at = offsetOf(view, line, column)
+      view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: 'center' }) })
+      view.focus()
+    },
+  }))
+  useEffect(() => {
+    const view = editor.current?.view
+    if (view) view.dispatch(setDiagnostics(view.state, markersOf(view, diagnostics)))
+  }, [diagnostics])
+  return (
+    <CodeMirror
+      ref={editor}
+      value={text}
+      onChange={onChange}
+      onCreateEditor={(view) => view.dispatch(setDiagnostics(view.state, markersOf(view, diagnostics)))}
+      readOnly={!onChange}
+      theme="none"
+      height="100%"
+      className="h-full min-h-0 overflow-hidden"
+      extensions={[look, json(), lintGutter(), EditorView.contentAttributes.of({ 'aria-label': label })]}
+      basicSetup={{ foldGutter: false, highlightActiveLine: Boolean(onChange), autocompletion: false }}
+    />
+  )
+}
+
+function offsetOf(view: EditorView, line: number, column: number): number {
+  const { doc } = view.state
+  const found = doc.line(Math.max(1, Math.min(line, doc.lines)))
+  return Math.min(found.from + Math.max(0, column - 1), found.to)
+}
+
+/** Ends of the word that a fault begins at: a string, a name, a number. */
+const word = /^("(?:[^"\\]|\\.)*"|[\w.+-]+|\S)/
+
+function markersOf(view: EditorView, diagnostics: readonly Diagnostic[]): Marker[] {
+  return diagnostics.map((fault) => {
+    const from = offsetOf(view, fault.line, fault.column)
+    const rest = view.state.doc.lineAt(from).text.slice(from - view.state.doc.lineAt(from).from)
+    const to = from + (word.exec(rest)?.[0].length ?? 0)
+    return { from, to, severity: fault.severity, message: `${fault.message} ${fault.mend}` }
+  })
+}

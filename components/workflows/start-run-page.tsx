@@ -1,0 +1,209 @@
+'use client'
+import { ChevronLeft } from 'lucide-react'
+import Link from 'next/link'
+import { useRouter } from 'next/navigation'
+import { useMemo, useRef, useState } from 'react'
+import { Button } from '@/components/ui/button'
+import { CopyId } from '@/components/ui/copy-id'
+import { ErrorNote } from '@/components/ui/error-note'
+import { Field, Textarea } from '@/components/ui/field'
+import { Segmented } from '@/components/ui/segmented'
+import { Skeleton } from '@/components/ui/skeleton'
+import { warn } from '@/components/ui/toast'
+import type { Json } from '@/lib/base/json'
+import { isProblem } from '@/lib/base/problem'
+import { isApiProblem, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
+import { count } from '@/lib/ui/format-time'
+import { links } from '@/lib/ui/links'
+import { useStartRun, useWorkflow } from '@/lib/ui/workflow-queries'
+import { consequenceOf } from '@/lib/view/frame'
+import type { WorkflowDetail } from '@/lib/view/wire'
+import { formFields, type InputFault, readInput } from '@/lib/workflow/input-form'
+import { InputField } from './input-field'
+
+/** Asks for what the workflow asks for, and starts a run of that very version. */
+export function StartRunPage({ version }: { version: string }) {
+  const query = useWorkflow(version)
+  if (query.isError && !query.data) {
+    return (
+      <ErrorNote
+        title="This workflow could not be read"
+        error={query.error}
+        onRetry={() => void query.refetch()}
+      />
+    )
+  }
+  if (!query.data) return <Skeleton what="the workflow" lines={6} row={44} />
+  return <StartRun workflow={query.data} />
+}
+
+type Way = 'form' | 'json'
+
+function StartRun({ workflow }: { workflow: WorkflowDetail }) {
+  const router = useRouter()
+  const start = useStartRun()
+  const { graph } = workflow
+  const fields = useMemo(() => formFields(graph), [graph])
+  const [way, setWay] = useState<Way>(fields.length > 0 ? 'form' : 'json')
+  const [values, setValues] = useState<Record<string, Json | undefined>>(() => defaultsOf(fields))
+  const [raw, setRaw] = useState('{}')
+  const [dryRun, setDryRun] = useState(false)
+  const [faults, setFaults] = useState<InputFault[]>([])
+  const attempts = useRef(new Map<string, string>())
+
+  /** The input that the form or the text means; undefined, with its faults on screen, when it means none. */
+  function entered(): Json | undefined {
+    try {
+      return way === 'form' ? readInput(graph, fields, values) : (JSON.parse(raw) as Json)
+    } catch (error) {
+      if (isProblem(error, 'input_invalid')) setFaults((error.data.faults as InputFault[]) ?? [])
+      else
+        setFaults([
+          {
+            path: '',
+            message: 'is not JSON; text goes in quotation marks, and nothing follows a last member',
+          },
+        ])
+      return undefined
+    }
+  }
+
+  async function run() {
+    setFaults([])
+    const input = entered()
+    if (input === undefined) return
+    const intent = JSON.stringify([input, dryRun])
+    const idempotencyKey = attempts.current.get(intent) ?? newIdempotencyKey()
+    attempts.current.set(intent, idempotencyKey)
+    try {
+      const begun = await start.mutateAsync({ workflow: workflow.version, input, dryRun, idempotencyKey })
+      router.push(links.run(begun.id))
+    } catch (error) {
+      attempts.current.delete(intent)
+      if (isApiProblem(error, 'input_invalid')) setFaults((error.data.faults as InputFault[]) ?? [])
+      warn('No run was started', sentenceOf(error))
+    }
+  }
+
+  const faultOf = (path: string) => faults.find((fault) => fault.path === path)
+  return (
+    <>
+      <div className="flex min-h-11 shrink-0 items-center gap-3 whitespace-nowrap border-b px-4">
+        <Link
+          href={links.workflow(workflow.version)}
+          className="-ml-1 flex min-w-0 items-center gap-1 rounded-r1 text-ink-3 hover:text-ink max-md:h-11"
+        >
+          <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" className="shrink-0" />
+          <span className="truncate">{workflow.name}</span>
+        </Link>
+        <h1 className="font-medium">Run</h1>
+        <CopyId id={workflow.version} what="version" className="text-ink-3 max-md:hidden" />
+      </div>
+      <form
+        className="min-h-0 flex-1 overflow-y-auto"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          void run()
+        }}
+      >
+        <div className="flex max-w-[560px] flex-col gap-4 px-4 py-6">
+          <div className="flex items-start gap-4">
+            <p className="min-w-0 flex-1 text-ink-2">{whatWillHappen(workflow)}</p>
+            {fields.length > 0 && (
+              <Segmented
+                label="Input as"
+                value={way}
+                choices={[
+                  { value: 'form', word: 'Form' },
+                  { value: 'json', word: 'JSON' },
+                ]}
+                onChange={setWay}
+              />
+            )}
+          </div>
+          {way === 'form' ? (
+            fields.map((field) => (
+              <InputField
+                key={field.name}
+                field={field}
+                value={values[field.name]}
+                fault={faultOf(`/${field.path.join('/')}`)?.message}
+                onChange={(value) => setValues((before) => ({ ...before, [field.name]: value }))}
+              />
+            ))
+          ) : (
+            <Field
+              label="Input, as JSON"
+              help={
+                fields.length === 0
+                  ? 'This workflow asks for nothing in particular; its steps get this as it is.'
+                  : undefined
+              }
+              error={faults.length > 0 ? faultWords(faults) : undefined}
+            >
+              {(ids) => (
+                <Textarea
+                  {...ids}
+                  spellCheck={false}
+                  className="mono min-h-40 leading-5"
+                  value={raw}
+                  onChange={(event) => setRaw(event.target.value)}
+                />
+              )}
+            </Field>
+          )}
+          {way === 'form' && faults.length > 0 && (
+            <p role="alert" className="text-failed-ink">
+              {faultWords(faults)}
+            </p>
+          )}
+          <label className="flex items-start gap-2 max-md:min-h-12">
+            <input
+              type="checkbox"
+              checked={dryRun}
+              onChange={(event) => setDryRun(event.target.checked)}
+              className="mt-0.5 size-4 accent-ink"
+            />
+            <span>
+              Dry run{' '}
+              <span className="text-ink-3">Nothing outside is changed; each step says what it would do.</span>
+            </span>
+          </label>
+          <div>
+            <Button type="submit" variant="primary" busy={start.isPending} className="max-w-full">
+              <span className="truncate">
+                {dryRun ? 'Dry-run' : 'Run'} {workflow.name}
+              </span>
+            </Button>
+          </div>
+        </div>
+      </form>
+    </>
+  )
+}
+
+function defaultsOf(fields: ReturnType<typeof formFields>): Record<string, Json | undefined> {
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      if (field.default === undefined) return []
+      const text = field.type === 'json' ? JSON.stringify(field.default, null, 2) : field.default
+      return [[field.name, text]]
+    }),
+  )
+}
+
+function faultWords(faults: readonly InputFault[]): string {
+  return faults
+    .map(({ path, message }) => `${path === '' ? 'The input' : `“${path.slice(1)}”`} ${message}.`)
+    .join(' ')
+}
+
+function whatWillHappen({ graph }: WorkflowDetail): string {
+  const held = graph.nodes.filter((node) => node.approval).length
+  const forGood = graph.nodes.filter((node) => consequenceOf(node) === 'irreversible').length
+  const parts = [`Runs ${count(graph.nodes.length, 'step')}`]
+  if (held > 0) parts.push(`asks a person before ${held}`)
+  if (forGood > 0) parts.push(`${forGood} of them cannot be undone`)
+  return `${parts.join(', ')}.`
+}

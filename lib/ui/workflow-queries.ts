@@ -1,0 +1,76 @@
+'use client'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Json } from '@/lib/base/json'
+import type { Validation, WorkflowDetail } from '@/lib/view/wire'
+import { api } from './api'
+import { keys } from './keys'
+
+/** What a workflow text is sent as; the server tells the format from the text and the file's name. */
+export const workflowMediaType = 'application/atd-workflow+json'
+
+/** One version: it never changes, so it is asked for once. */
+export function useWorkflow(version: string) {
+  return useQuery({
+    queryKey: keys.workflow(version),
+    queryFn: ({ signal }) => api<WorkflowDetail>(`/workflows/${version}`, { signal }),
+  })
+}
+
+/** Every fault of a text at its place, and the graph when it can be read. Nothing is stored. */
+export function useValidation(text: string, filename: string | undefined) {
+  return useQuery({
+    queryKey: ['validation', filename ?? '', text],
+    queryFn: ({ signal }) =>
+      api<Validation>('/workflows/validate', {
+        method: 'POST',
+        body: text,
+        mediaType: workflowMediaType,
+        query: { filename },
+        signal,
+      }),
+    enabled: text.trim() !== '',
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+  })
+}
+
+/** Stores a text as a version; the same text again is the same version. */
+export function useImport() {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: ({ text, filename }: { text: string; filename: string | undefined }) =>
+      api<WorkflowDetail>('/workflows', {
+        method: 'POST',
+        body: text,
+        mediaType: workflowMediaType,
+        query: { filename },
+      }),
+    onSuccess: () => client.invalidateQueries({ queryKey: keys.workflows }),
+  })
+}
+
+export interface StartWish {
+  workflow: string
+  input: Json
+  dryRun: boolean
+  idempotencyKey: string
+}
+
+/** Starts a run; it is durable when the answer comes. */
+export function useStartRun() {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: ({ workflow, input, dryRun, idempotencyKey }: StartWish) =>
+      api<{ id: string }>('/runs', {
+        method: 'POST',
+        body: { workflow, input, dry_run: dryRun },
+        idempotencyKey,
+      }),
+    onSuccess: () => client.invalidateQueries({ queryKey: keys.runs }),
+  })
+}
+
+/** Where the text is downloaded from, as it was imported. */
+export function workflowExportUrl(version: string): string {
+  return `/api/v1/workflows/${encodeURIComponent(version)}/export`
+}
