@@ -77,7 +77,6 @@ function addServing(program: Command, finish: Finish): void {
     .command('worker')
     .description('work on runs of a data folder without a console')
     .option('--data <folder>', dataHelp)
-    .option('--concurrency <number>', 'steps under way at once', wholeNumber('--concurrency', 1, 1000))
     .action(async (options) => finish(await (await import('./worker-command')).workerCommand(options)))
 }
 

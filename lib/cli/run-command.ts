@@ -1,5 +1,5 @@
 import type { Json } from '@/lib/base/json'
-import type { RunOutcome } from '@/lib/worker/one-shot'
+import type { RunOutcome } from '@/lib/server/one-shot'
 import { dataFolder } from './data-folder'
 import { exitCode } from './exit-codes'
 import { readText } from './parse-options'
@@ -23,13 +23,12 @@ export async function runCommand(file: string | undefined, options: RunOptions):
   if (options.resume !== undefined && (options.input !== undefined || options.start !== undefined)) {
     throw new UsageError('--resume goes on with a run as it is; --input and --start belong to a new one')
   }
-  const { runOnce } = await import('@/lib/worker/one-shot')
+  const { runOnce } = await import('@/lib/server/one-shot')
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
   const data = dataFolder(options.data)
   const outcome = await runOnce({
     dataDir: data.path,
-    keysDir: data.keys,
     ...(file === undefined ? {} : { workflow: { filename: file, text: readText(file) } }),
     ...(options.resume === undefined ? {} : { resume: options.resume }),
     ...(options.input === undefined ? {} : { input: options.input }),

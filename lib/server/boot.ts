@@ -7,16 +7,20 @@ import path from 'node:path'
 import { firstRunLink } from '@/lib/auth/first-run'
 import { lockForServer } from '@/lib/store/server-lock'
 import { startWorker } from '@/lib/worker/worker'
+import { stampAddresses } from './http/client-address'
 import { type Installation, openInstallation } from './installation'
 import { bringLab } from './lab'
 import { createLog } from './log'
 
 /** How often expired checkpoints are purged and old answers forgotten. */
 const housekeepingMs = 60_000
+/** Ended sessions, used links and old attempts are kept this long for whoever looks into them. */
+const authRowsKeptMs = 30 * 24 * 3_600_000
 
 /** Opens the installation that the environment names (lib/cli/serve.ts has the table) and starts its worker. */
 export function boot(): void {
   if (globalThis.holdpointInstallation) return
+  stampAddresses(Number(process.env.HOLDPOINT_PROXIES ?? 0))
   const log = createLog(process.env.HOLDPOINT_LOG ?? 'info')
   const opened = start(log)
   globalThis.holdpointInstallation = opened
@@ -70,6 +74,7 @@ async function keepHouse(house: Installation): Promise<void> {
   try {
     const purged = await house.store.ledger.purgeCheckpoints(now)
     await house.store.forget(now)
+    await house.people.forgetBefore(now - authRowsKeptMs)
     if (purged > 0) house.log.info({ purged }, `Purged ${purged} expired checkpoints`)
   } catch (error) {
     house.log.warn({ err: error }, 'Housekeeping could not run; trying again in a minute')

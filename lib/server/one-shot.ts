@@ -1,0 +1,182 @@
+/*
+ * One run to its end, or until it waits, without a console: what `holdpoint run` does. It works on the same data folder
+ * as a server would, beside one if one is there, and leaves a run that any server can show, decide and take back.
+ */
+import os from 'node:os'
+import type { RunId } from '@/lib/base/ids'
+import type { Json } from '@/lib/base/json'
+import { Problem } from '@/lib/base/problem'
+import type { TerminalStatus } from '@/lib/engine/facts'
+import type { Run } from '@/lib/engine/run'
+import { readJson } from '@/lib/worker/run-book'
+import { startWorker } from '@/lib/worker/worker'
+import { type Installation, openInstallation } from './installation'
+import { createLog } from './log'
+import { runIdFrom } from './run-id'
+import { startRun } from './runs'
+import { importWorkflow } from './workflows'
+
+export interface OneShotOptions {
+  dataDir: string
+  workflow?: { filename: string; text: string }
+  input?: Json
+  /** A named entry; only formats that have them. */
+  start?: string
+  dryRun: boolean
+  /** Seconds; the run is cancelled after that. */
+  timeoutS?: number
+  /** A run to go on with. */
+  resume?: string
+  /** Folders file kinds may work in; the working folder and the data folder's `files` by default. */
+  roots?: string[]
+  signal: AbortSignal
+}
+
+export interface RunOutcome {
+  runId: RunId
+  outcome: 'completed' | 'failed' | 'timed_out' | 'paused' | 'errored'
+  terminal?: TerminalStatus
+  reason: string
+  /** What it waits for, one sentence each. */
+  waitsFor?: string[]
+  output: Json
+  elapsedS: number
+}
+
+/** Runs one workflow, or goes on with one run. Throws the Problems of importing, starting and opening. */
+export async function runOnce(options: OneShotOptions): Promise<RunOutcome> {
+  const { dataDir } = options
+  const house = await openInstallation({
+    dataDir,
+    origin: 'http://localhost:3000',
+    log: createLog(process.env.HOLDPOINT_LOG ?? 'warn'),
+    roots: options.roots ?? [process.cwd(), `${dataDir}/files`],
+  })
+  const by = `person:${os.userInfo().username}+cli`
+  try {
+    const runId = options.resume ? await resumed(house, options.resume, by) : await begun(house, options, by)
+    const worker = startWorker(house.ports, `cli ${process.pid}`)
+    try {
+      return await outcomeOf(house, runId, by, options)
+    } finally {
+      await worker.stop()
+    }
+  } finally {
+    await house.close()
+  }
+}
+
+async function begun(house: Installation, options: OneShotOptions, by: string): Promise<RunId> {
+  const { workflow, start, dryRun, input = {} } = options
+  if (!workflow) throw new Problem('bad_request', 'There is no workflow to run and no run to go on with')
+  const { record, graph } = await importWorkflow(house, workflow.text, { filename: workflow.filename, by })
+  if (start !== undefined && !graph.starts.some(({ name }) => name === start)) {
+    const known = graph.starts.map(({ name }) => name).join(', ') || 'none'
+    throw new Problem(
+      'bad_request',
+      `The workflow has no start named "${start.slice(0, 80)}"; it has ${known}`,
+    )
+  }
+  return startRun(house, { version: record.version, input, by, dryRun })
+}
+
+/** A paused run is let go on; one that waits for a decision goes on waiting, because a decision needs its person. */
+async function resumed(house: Installation, text: string, by: string): Promise<RunId> {
+  const runId = runIdFrom(text)
+  const status = await house.book.read(runId, (run) => run.state.status)
+  if (status === 'paused') await house.book.execute(runId, { type: 'resume', by })
+  return runId
+}
+
+async function outcomeOf(
+  house: Installation,
+  runId: RunId,
+  by: string,
+  options: OneShotOptions,
+): Promise<RunOutcome> {
+  const { timer } = house.ports
+  const until =
+    options.timeoutS === undefined ? Number.POSITIVE_INFINITY : timer.now() + options.timeoutS * 1000
+  let changed: () => void = () => undefined
+  const off = house.store.onAppend((event) => event.runId === runId && changed())
+  let timedOut = false
+  try {
+    for (;;) {
+      const wake = new AbortController()
+      changed = () => wake.abort()
+      const found = await standing(house, runId)
+      if (found.over) return { ...found.outcome, outcome: timedOut ? 'timed_out' : found.outcome.outcome }
+      if (options.signal.aborted)
+        return { ...found.outcome, outcome: 'paused', reason: 'Interrupted; go on with --resume' }
+      if (!timedOut && timer.now() >= until) {
+        timedOut = true
+        await house.book.execute(runId, {
+          type: 'cancel',
+          by,
+          reason: `Not done within ${options.timeoutS} s`,
+        })
+        continue
+      }
+      const limit = timedOut || until === Number.POSITIVE_INFINITY ? timer.now() + 3_600_000 : until
+      await timer.waitUntil(limit, AbortSignal.any([wake.signal, options.signal]))
+    }
+  } finally {
+    off()
+  }
+}
+
+async function standing(house: Installation, runId: RunId): Promise<{ over: boolean; outcome: RunOutcome }> {
+  const record = await house.store.runs.get(runId)
+  const noted = await house.book.read(runId, (run) => ({
+    state: run.state,
+    elapsedS: (run.lastAt - (run.start?.at ?? run.lastAt)) / 1000,
+    leaves: leavesOf(run),
+    waits: waitsOf(run),
+  }))
+  const { state, waits } = noted
+  const common = { runId, elapsedS: noted.elapsedS, output: await outputOf(house, noted.leaves) }
+  if (state.status === 'ended') {
+    const outcome = state.terminal === 'success' ? 'completed' : 'failed'
+    return { over: true, outcome: { ...common, outcome, terminal: state.terminal, reason: state.reason } }
+  }
+  const waiting = record?.status === 'waiting' || state.status === 'paused' || state.status === 'rolled_back'
+  return { over: waiting, outcome: { ...common, outcome: 'paused', reason: '', waitsFor: waits } }
+}
+
+function waitsOf(run: Run): string[] {
+  if (run.state.status === 'paused') return [`paused by ${run.state.by}`]
+  if (run.state.status === 'rolled_back') return ['an operator to end the run or go on']
+  const people = [...run.openApprovals].map((id) => {
+    const approval = run.approvals.get(id)
+    return `${approval?.role} to decide: ${approval?.sentence}`
+  })
+  const agents = [...run.active]
+    .filter((node) => {
+      const state = run.visits.get(node)?.state
+      return state?.status === 'waiting' && state.for === 'agent'
+    })
+    .map((node) => `an agent to claim ${node}`)
+  return [...people, ...agents]
+}
+
+function leavesOf(run: Run): [string, string][] {
+  return run.graph.order.flatMap((node): [string, string][] => {
+    const state = run.visits.get(node)?.state
+    const isLeaf = (run.graph.children.get(node)?.length ?? 0) === 0
+    return isLeaf && state?.status === 'done' ? [[node, state.output]] : []
+  })
+}
+
+/** The output of the last step; of several last steps, each under its id. */
+async function outputOf(house: Installation, leaves: [string, string][]): Promise<Json> {
+  const outputs = await Promise.all(
+    leaves.map(
+      async ([node, hash]): Promise<[string, Json]> => [
+        node,
+        (await readJson(house.store.ledger, hash)) ?? null,
+      ],
+    ),
+  )
+  const [only] = outputs
+  return outputs.length === 1 && only ? only[1] : Object.fromEntries(outputs)
+}

@@ -1,0 +1,18 @@
+import { startWorker } from '@/lib/worker/worker'
+import { openInstallation } from './installation'
+import { createLog } from './log'
+
+/** A worker of its own beside the servers of a data folder: works until the signal, then lets effects finish. */
+export async function workAlone(options: { dataDir: string; signal: AbortSignal }): Promise<void> {
+  const log = createLog(process.env.HOLDPOINT_LOG ?? 'info')
+  const origin = process.env.HOLDPOINT_ORIGIN ?? 'http://localhost:3000'
+  const house = await openInstallation({ dataDir: options.dataDir, origin, log })
+  const worker = startWorker(house.ports, `worker ${process.pid}`)
+  log.info({ owner: worker.owner }, `Working on ${options.dataDir}`)
+  await new Promise<void>((resolve) => {
+    if (options.signal.aborted) resolve()
+    else options.signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  await worker.stop()
+  await house.close()
+}
