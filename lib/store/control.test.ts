@@ -73,9 +73,9 @@ describe('Prisma and the ledger in one process', () => {
     await store.close()
   })
 
-  it('say that the file is busy when another process keeps it locked', { timeout: 40_000 }, async () => {
+  it('say that the file is busy when another process keeps it locked', async () => {
     const data = freshFolder()
-    const store = await openStore(data)
+    const store = await openStore(data, { busyLimitMs: 100 })
     const run = aRun()
     await store.ledger.commit(firstCommit(run))
     const other = new Database(path.join(data, databaseName))

@@ -26,7 +26,7 @@ const maxGroupBytes = 16 * 1024 * 1024
 const maxQueuedJobs = 20_000
 const maxQueuedBytes = 256 * 1024 * 1024
 /** Another process holds the lock for the length of one group, some milliseconds; ten seconds of it is a fault. */
-const busyLimitMs = 10_000
+export const busyLimitMs = 10_000
 
 interface Job {
   bytes: number
@@ -46,11 +46,13 @@ export class GroupWriter {
   readonly #begin: Statement
   readonly #commit: Statement
   readonly #rollback: Statement
+  readonly #busyLimitMs: number
   #queue: Job[] = []
   #queuedBytes = 0
   #draining: Promise<void> | undefined
 
-  constructor(db: Database, gate: WriteGate) {
+  constructor(db: Database, gate: WriteGate, limitMs = busyLimitMs) {
+    this.#busyLimitMs = limitMs
     this.#db = db
     this.#gate = gate
     this.#begin = db.prepare('BEGIN IMMEDIATE')
@@ -157,7 +159,7 @@ export class GroupWriter {
         this.#begin.run()
         return
       } catch (error) {
-        if (!storageCode(error)?.startsWith('SQLITE_BUSY') || waitedMs >= busyLimitMs) throw error
+        if (!storageCode(error)?.startsWith('SQLITE_BUSY') || waitedMs >= this.#busyLimitMs) throw error
       }
       const pauseMs = 1 + (attempt % 8)
       await delay(pauseMs)

@@ -44,6 +44,8 @@ export interface OpenOptions {
   readOnly?: boolean
   /** The database may grow to this many bytes; more is refused with `store_full`. As much as the disk takes by default. */
   maxBytes?: number
+  /** A commit waits this long for other processes' writes before it is refused with `store_busy`; 10 s by default. */
+  busyLimitMs?: number
   /** Prisma's migrations folder; found beside the program by default. */
   migrations?: string
   clock?: Clock
@@ -71,7 +73,7 @@ export async function openStore(dataDir: string, options: OpenOptions = {}): Pro
   const clock = options.clock ?? systemClock
   const db = openDatabase(folder, isReadOnly, options)
   const file = db.name
-  const writer = isReadOnly ? undefined : new GroupWriter(db, gateOf(file))
+  const writer = isReadOnly ? undefined : new GroupWriter(db, gateOf(file), options.busyLimitMs)
   const watch = new AppendWatch(watched(db))
   const control = new Control(file, isReadOnly)
   const forget = sqliteForget(db, writer)
