@@ -38,6 +38,7 @@ class WorkerLoop implements Worker {
   private readonly ports: WorkerPorts
   private readonly draining = new AbortController()
   private readonly abort = new AbortController()
+  private readonly stopped = new AbortController()
   private readonly drivers = new Map<RunId, { driver: RunDriver; done: Promise<void> }>()
   private wakeUp: () => void = () => undefined
   private signalled = false
@@ -72,6 +73,7 @@ class WorkerLoop implements Worker {
     void timer.waitUntil(timer.now() + graceMs, grace.signal).then(() => this.abort.abort())
     await Promise.allSettled([...this.drivers.values()].map(({ done }) => done))
     grace.abort()
+    this.stopped.abort()
     await this.loops
   }
 
@@ -111,29 +113,19 @@ class WorkerLoop implements Worker {
     this.drivers.set(lease.runId, { driver, done })
   }
 
+  /** Beats until the last driver is done: a lease must not run out while a shutdown waits for effects. */
   private async heartbeatLoop(): Promise<void> {
-    const { leases, timer, log } = this.ports
-    while (!this.draining.signal.aborted || this.drivers.size > 0) {
-      await timer.waitUntil(timer.now() + heartbeatMs, this.draining.signal)
-      if (this.draining.signal.aborted && this.drivers.size === 0) return
-      if (this.drivers.size > 0) {
-        try {
-          await this.beat()
-        } catch (error) {
-          const fault = error instanceof Error ? error.message : 'unknown'
-          log.warn({ owner: this.owner, fault }, `${this.owner} missed a heartbeat`)
-        }
-      }
-      if (this.draining.signal.aborted) {
-        const over = new AbortController()
-        await Promise.race([
-          Promise.allSettled([...this.drivers.values()].map(({ done }) => done)),
-          timer.waitUntil(timer.now() + heartbeatMs, over.signal),
-        ])
-        over.abort()
+    const { timer, log } = this.ports
+    for (;;) {
+      await timer.waitUntil(timer.now() + heartbeatMs, this.stopped.signal)
+      if (this.stopped.signal.aborted) return
+      try {
+        if (this.drivers.size > 0) await this.beat()
+      } catch (error) {
+        const fault = error instanceof Error ? error.message : 'unknown'
+        log.warn({ owner: this.owner, fault }, `${this.owner} missed a heartbeat`)
       }
     }
-    void leases
   }
 
   private async beat(): Promise<void> {
