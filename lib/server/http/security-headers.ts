@@ -3,6 +3,9 @@
  * API runs nothing at all. Nothing of Holdpoint may be framed: a decision under someone else's page is a stolen click.
  */
 
+/** Set by proxy.ts for pages: the path and query that were asked for, whatever the client sent under this name. */
+export const askedPathHeader = 'x-holdpoint-path'
+
 /** Set on pages, API answers and files alike. */
 export const commonHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
