@@ -1,35 +1,22 @@
 /*
  * `npm run bench`: measures, prints a table, and says of each figure whether it holds its goal. With `-- --json FILE`
  * the figures are written too, as a list of {name, value, unit, goal, holds}; `-- --only WORD` measures those whose
- * group has the word. Figures of different machines do not compare; ratios measured side by side do.
+ * group has the word; `-- --quick` takes smaller sizes. Figures of different machines do not compare; ratios measured
+ * side by side do.
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import type { Figure } from './bench/figures'
 import { benchmarks } from './bench-registry'
 
-export interface Figure {
-  name: string
-  value: number
-  unit: string
-  /** What it must be, in words: `at most 2`. Empty when it is there for comparison. */
-  goal: string
-  /** Absent where there is no goal. */
-  holds?: boolean
-}
-
-/** A group of figures that are measured together. */
-export interface Benchmark {
-  group: string
-  /** Medians, each from enough runs to be worth printing. `say` tells how far it is. */
-  measure(say: (line: string) => void): Promise<Figure[]>
-}
-
-const { values } = parseArgs({ options: { json: { type: 'string' }, only: { type: 'string' } } })
+const { values } = parseArgs({
+  options: { json: { type: 'string' }, only: { type: 'string' }, quick: { type: 'boolean' } },
+})
 const figures: Figure[] = []
 for (const { group, measure } of benchmarks) {
   if (values.only && !group.includes(values.only)) continue
   console.error(`▸ ${group} …`)
-  const measured = await measure((line) => console.error(`  ${line}`))
+  const measured = await measure((line) => console.error(`  ${line}`), values.quick ?? false)
   figures.push(...measured)
 }
 console.log(table(figures))
