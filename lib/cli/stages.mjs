@@ -12,6 +12,7 @@ export const root = fileURLToPath(new URL('../../', import.meta.url))
 /** Lines of a program's output that are kept to be shown when it fails. */
 const keptLines = 120
 const keptChars = 64 * 1024
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 /** A stage that says nothing for this long says that it is still at work. */
 const stillAtWorkMs = 15_000
 
@@ -86,8 +87,18 @@ export function run(command, args, { env = {}, show = false } = {}) {
       keep(chunk)
       if (show) process.stderr.write(chunk)
     })
-    child.on('error', (error) => resolve({ code: 127, tail: [error.message] }))
-    child.on('close', (code) => resolve({ code: code ?? 1, tail: tail() }))
+    const over = (result) => {
+      for (const signal of stopSignals) process.off(signal, stop)
+      resolve(result)
+    }
+    // Stopped from outside: what was started stops too. An install left running would fight with the next one.
+    const stop = (signal) => {
+      child.kill(signal)
+      child.once('close', () => process.exit(130))
+    }
+    for (const signal of stopSignals) process.on(signal, stop)
+    child.on('error', (error) => over({ code: 127, tail: [error.message] }))
+    child.on('close', (code) => over({ code: code ?? 1, tail: tail() }))
   })
 }
 
