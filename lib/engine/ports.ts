@@ -53,7 +53,7 @@ export interface SealedCheckpoint {
   expiresAt: number
 }
 
-/** One row of the run list; a fold of the run's ledger. */
+/** One row of the run list; a fold of the run's ledger. `startedAt` and `nodeCount` are taken from the first commit only. */
 export interface RunProjection {
   status: 'running' | 'waiting' | 'paused' | 'cancelling' | 'rolling_back' | 'rolled_back' | 'ended'
   terminal?: TerminalStatus

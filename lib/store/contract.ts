@@ -406,6 +406,14 @@ function listingRuns(store: () => Store): void {
     expect(await store().runs.get(aRun().runId)).toBeUndefined()
   })
 
+  it('keeps when a run started and how many nodes it has as its first commit said', async () => {
+    const run = aRun()
+    await store().ledger.commit(firstCommit(run))
+    const projection = { ...running, startedAt: 9_999, nodeCount: 99, doneCount: 1 }
+    await store().ledger.commit(nextCommit(run, 1, 1, { projection }))
+    expect(await store().runs.get(run.runId)).toMatchObject({ startedAt: 1_000, nodeCount: 3, doneCount: 1 })
+  })
+
   it('narrows by every filter', async () => {
     const old = await start(1_000, { status: 'ended', terminal: 'failed', endedAt: 2_000 })
     const stuck = await start(2_000, { failedCount: 1 })

@@ -137,24 +137,18 @@ function applyCommit(write: Write, commit: Commit, now: number): number[] {
 function fence(write: Write, commit: Commit): void {
   const { runId, expectedSeq, lease, create, projection: p } = commit
   const seq = expectedSeq + commit.rows.length
-  const fold = [
-    p.status,
-    p.terminal ?? null,
-    p.startedAt,
-    p.endedAt ?? null,
-    p.updatedAt,
-    p.nodeCount,
-  ] as const
-  const more = [p.doneCount, p.failedCount, p.openApprovals, p.dueAt] as const
+  const times = [p.endedAt ?? null, p.updatedAt, p.dueAt] as const
+  const counts = [p.doneCount, p.failedCount, p.openApprovals] as const
+  const moving = [seq, p.status, p.terminal ?? null, ...times, ...counts] as const
   let changes: number
   if (create) {
     const { wid, version, workflowName, startedBy } = create
-    changes = write.create.run(runId, wid, version, workflowName, startedBy, seq, ...fold, ...more).changes
+    const fixed = [runId, wid, version, workflowName, startedBy, p.startedAt, p.nodeCount] as const
+    changes = write.create.run(...fixed, ...moving).changes
   } else if (lease) {
-    const { owner, epoch } = lease
-    changes = write.moveLeased.run(seq, ...fold, ...more, runId, expectedSeq, owner, epoch).changes
+    changes = write.moveLeased.run(...moving, runId, expectedSeq, lease.owner, lease.epoch).changes
   } else {
-    changes = write.move.run(seq, ...fold, ...more, runId, expectedSeq).changes
+    changes = write.move.run(...moving, runId, expectedSeq).changes
   }
   if (changes !== 1) throw whyNot(write, commit)
 }
@@ -233,17 +227,21 @@ function writeApproval(write: Write, runId: RunId, approval: Commit['approvals']
   write.approval.run(...question, ...decision)
 }
 
-const foldColumns = [
-  ...['seq', 'status', 'terminal', 'started_at', 'ended_at', 'updated_at', 'node_count'],
-  ...['done_count', 'failed_count', 'open_approvals', 'due_at'],
+/**
+ * What a commit may change of its run's row. When the run started and how many nodes it has is said by its first commit:
+ * SQLite rewrites every index that a named column is in, changed or not, and `started_at` is in three.
+ */
+const movingColumns = [
+  ...['seq', 'status', 'terminal', 'ended_at', 'updated_at', 'due_at'],
+  ...['done_count', 'failed_count', 'open_approvals'],
 ]
 
 function writeStatements(db: Database) {
-  const assigned = foldColumns.map((column) => `${column} = ?`).join(', ')
+  const assigned = movingColumns.map((column) => `${column} = ?`).join(', ')
   return {
     create: db.prepare(
-      `INSERT INTO runs (id, wid, version, workflow_name, started_by, ${foldColumns.join(', ')})
-       VALUES (?, ?, ?, ?, ?, ${foldColumns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
+      `INSERT INTO runs (id, wid, version, workflow_name, started_by, started_at, node_count, ${movingColumns.join(', ')})
+       VALUES (?, ?, ?, ?, ?, ?, ?, ${movingColumns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
     ),
     move: db.prepare(`UPDATE runs SET ${assigned} WHERE id = ? AND seq = ?`),
     moveLeased: db.prepare(

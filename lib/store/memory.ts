@@ -132,7 +132,9 @@ function applyCommit(tables: Tables, commit: Commit, now: number): number[] {
   if (answer && remembered) throw refusals.keyReused(answer, remembered)
   const run = judged(tables, commit)
 
-  run.projection = { ...commit.projection }
+  // Said by the first commit for good, as in SQLite.
+  const { startedAt, nodeCount } = run.projection
+  run.projection = { ...commit.projection, startedAt, nodeCount }
   const positions = commit.rows.map((row) => {
     const stored: StoredRow = { ...row, position: tables.ledger.length + 1 }
     tables.ledger.push(stored)
