@@ -57,7 +57,7 @@ export function programsAreBuilt() {
 export async function buildPrograms() {
   if (programsAreBuilt()) return
   await stage('Bundling the command line', async () => {
-    const { build } = await import('esbuild')
+    const { build, stop } = await import('esbuild')
     await build({
       absWorkingDir: root,
       entryPoints: Object.fromEntries(
@@ -74,6 +74,8 @@ export async function buildPrograms() {
       sourcemap: true,
       logLevel: 'error',
     })
+    // Its helper process would stay as long as this one, and this one may go on to serve.
+    await stop()
   })
   setStamp(programsStampFile, programsStamp())
 }
