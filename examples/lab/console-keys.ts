@@ -18,6 +18,7 @@ export class ConsoleKeys {
   readonly #now: () => number
   #keys: VerificationKeys = new Map()
   #askedAt = Number.NEGATIVE_INFINITY
+  #asking: Promise<void> | undefined
 
   constructor(source: ConsoleJwks, now: () => number) {
     this.#source = source
@@ -26,20 +27,27 @@ export class ConsoleKeys {
 
   /** The keys, with that `kid` among them if the console has it. Throws Problem `ect_key_unknown` when it cannot be asked. */
   async knowing(kid: string | undefined): Promise<VerificationKeys> {
-    const isKnown = kid !== undefined && this.#keys.has(kid)
-    if (isKnown || this.#now() - this.#askedAt < askAgainMs) return this.#keys
-    this.#askedAt = this.#now()
+    if (kid !== undefined && this.#keys.has(kid)) return this.#keys
+    // Who comes while an answer is under way waits for it; only a fresh answer keeps anyone from asking again.
+    if (!this.#asking && this.#now() - this.#askedAt < askAgainMs) return this.#keys
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined
+    })
+    await this.#asking
+    return this.#keys
+  }
+
+  async #ask(): Promise<void> {
     try {
       this.#keys = parseKeySet(await this.#fetch())
+      this.#askedAt = this.#now()
     } catch {
-      this.#askedAt = Number.NEGATIVE_INFINITY
       if (this.#keys.size === 0)
         throw new Problem(
           'ect_key_unknown',
           "The console's keys could not be fetched, so its tokens cannot be verified; start the console, or name its keys with --console-jwks.",
         )
     }
-    return this.#keys
   }
 
   async #fetch(): Promise<unknown> {

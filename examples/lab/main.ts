@@ -6,8 +6,17 @@ import { startLab } from './start-lab'
 
 const program = new Command('lab')
   .description('Four example agents on loopback, for trying Holdpoint.')
-  .option('--data <folder>', 'where the agents keep their state', process.env.HOLDPOINT_LAB_DATA ?? path.join('data', 'lab'))
-  .option('--base-port <port>', 'first of four ports; 0 takes free ones', port, port(process.env.HOLDPOINT_LAB_PORT ?? '4701'))
+  .option(
+    '--data <folder>',
+    'where the agents keep their state',
+    process.env.HOLDPOINT_LAB_DATA ?? path.join('data', 'lab'),
+  )
+  .option(
+    '--base-port <port>',
+    'first of four ports; 0 takes free ones',
+    port,
+    port(process.env.HOLDPOINT_LAB_PORT ?? '4701'),
+  )
   .option(
     '--console-jwks <url or file>',
     "the console's public keys",
