@@ -1,0 +1,140 @@
+/** Simulated processes: each has a book, ports and perhaps a worker of its own, and reaches the world by calls alone. */
+
+import type { JsonObject } from '@/lib/base/json'
+import { Problem } from '@/lib/base/problem'
+import { parseClaims } from '@/lib/ect/claims'
+import type { Commit, LedgerStore } from '@/lib/engine/ports'
+import { resolverOf } from '@/lib/runners/registry'
+import type { Store } from '@/lib/store/store'
+import type { GraphIndex } from '@/lib/workflow/graph-index'
+import type { CheckpointPlace, Vault, WorkerLog, WorkerPorts } from '../ports'
+import { RunBook, type Signer } from '../run-book'
+import { startWorker, type Worker } from '../worker'
+import { type SimulatedKind, type Stage, simulatedKinds, simulatedRunner } from './kinds'
+import type { Process, Schedule } from './schedule'
+
+export interface Surroundings {
+  stage: Stage
+  store: Store
+  graph: GraphIndex
+  /** Every commit passes here on its way to the store. */
+  commit(commit: Commit): Promise<void>
+  /** A fault nobody planned. */
+  broken(sentence: string): void
+}
+
+export interface House {
+  process: Process
+  ports: WorkerPorts
+  book: RunBook
+  worker?: Worker
+}
+
+/** Starts a process; `works`: with a worker in it. */
+export function startHouse(around: Surroundings, name: string, works: boolean): House {
+  const process: Process = { name, alive: true }
+  const { stage, store, graph } = around
+  const { schedule, dice } = stage
+  const mint = () => dice.uuid()
+  const timer = schedule.timerOf(process)
+  const ledger: LedgerStore = {
+    ...reached(schedule, process, 'ledger', store.ledger),
+    commit: (commit) => schedule.call(process, commitWords(commit), () => around.commit(commit)),
+  }
+  const book = new RunBook({
+    ledger,
+    signer,
+    clock: timer,
+    mint,
+    chance: () => dice.next(),
+    graphOf: async () => graph,
+  })
+  const runners = new Map(simulatedKinds.map((kind) => [kind, simulatedRunner(stage, process, kind)]))
+  const ports: WorkerPorts = {
+    book,
+    ledger,
+    leases: reached(schedule, process, 'leases', store.leases),
+    vault,
+    signer,
+    timer,
+    mint,
+    tokenHolds: (runId, jti) =>
+      schedule.call(process, 'token', async () => (await store.ledger.row(runId, jti)) !== undefined),
+    runnerOf: (kind) => runners.get(kind as SimulatedKind) ?? resolverOf(kind),
+    agents: () => ({
+      find: async () => undefined,
+      requestToken: async () => '',
+    }),
+    installationRoots: [],
+    rollbackUri: 'https://simulated.example/.well-known/atd/rollback',
+    onAppend: (listener) =>
+      store.onAppend((event) => {
+        if (process.alive)
+          schedule.tell(process, schedule.now() + dice.whole(0, 250), 'append', () => listener(event))
+      }),
+    log: logOf(around, process),
+  }
+  return { process, ports, book, worker: works ? startWorker(ports, name) : undefined }
+}
+
+/** Each method as a call over the schedule. */
+function reached<T extends object>(schedule: Schedule, process: Process, room: string, target: T): T {
+  const methods = Object.entries(target).map(([name, method]) => [
+    name,
+    (...args: unknown[]) =>
+      schedule.call(process, `${room}.${name}`, () => (method as (...args: unknown[]) => unknown)(...args)),
+  ])
+  return Object.fromEntries(methods) as T
+}
+
+function commitWords({ expectedSeq, rows }: Commit): string {
+  return `commit ${expectedSeq + 1}…${expectedSeq + rows.length}`
+}
+
+/** A fault is expected only where the story planned it; a Problem is a refusal, and refusals are expected. */
+function logOf({ stage, broken }: Surroundings, process: Process): WorkerLog {
+  const look = (data: object, sentence: string) => {
+    const fault = 'fault' in data ? String(data.fault) : ''
+    stage.schedule.note(`${process.name} logs: ${sentence} ${fault}`)
+    if (fault !== '' && !fault.startsWith('Problem: ') && !fault.includes('planned'))
+      broken(`${sentence}: ${fault}`)
+  }
+  return { info: look, warn: look, error: look }
+}
+
+const header = Buffer.from(
+  JSON.stringify({ typ: 'wimse-exec+jwt', alg: 'EdDSA', kid: 'simulated' }),
+).toString('base64url')
+const signature = Buffer.alloc(64).toString('base64url')
+
+/** Tokens of the right shape with a signature of zeros: chains are checked by their hashes, signing costs a third of a story. */
+const signer: Signer = {
+  iss: 'spiffe://simulated.example/holdpoint',
+  aud: 'spiffe://simulated.example/holdpoint',
+  sign: (claims) =>
+    `${header}.${Buffer.from(JSON.stringify(parseClaims(claims))).toString('base64url')}.${signature}`,
+  signHead: ({ seq, hash }) => `head ${seq} ${hash}`,
+}
+
+/** Seals nothing away: it only remembers which checkpoint the state belongs to. */
+const vault: Vault = {
+  seal: (place, state, expiresAt) => ({
+    ...place,
+    keyId: 'simulated',
+    sealed: Buffer.from(JSON.stringify({ place: placeWords(place), state })),
+    expiresAt,
+  }),
+  open(sealed) {
+    const { place, state } = JSON.parse(Buffer.from(sealed.sealed).toString()) as {
+      place: string
+      state: JsonObject
+    }
+    if (place !== placeWords(sealed))
+      throw new Problem('checkpoint_tampered', 'It belongs to another checkpoint')
+    return state
+  },
+}
+
+function placeWords({ jti, runId, node, visit }: CheckpointPlace): string {
+  return `${jti} ${runId} ${node} ${visit}`
+}

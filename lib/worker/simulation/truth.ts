@@ -1,0 +1,216 @@
+/*
+ * What is true, whatever the processes believe: the ledger as it is in the store, folded row by row in the turn in
+ * which each commit happens, and held against everything the engine promises.
+ */
+import { chainHashSync, firstPrevHashSync } from '@/lib/ect/chain-node'
+import { parseClaims } from '@/lib/ect/claims'
+import { unverifiedPayload } from '@/lib/ect/jws'
+import { evolve, newRun } from '@/lib/engine/evolve'
+import { factOf } from '@/lib/engine/fact-codec'
+import type { Fact } from '@/lib/engine/facts'
+import { requiresApproval } from '@/lib/engine/gate'
+import type { ApprovalProjection, Commit } from '@/lib/engine/ports'
+import { approvalProjectionOf, projectionOf } from '@/lib/engine/projection'
+import type { Run } from '@/lib/engine/run'
+import type { GraphIndex } from '@/lib/workflow/graph-index'
+import { must } from './broken'
+import { simulatedKinds } from './kinds'
+import { digestOf, recount } from './recount'
+import { expectedKey, type World } from './world'
+
+export class Truth {
+  readonly run: Run
+  readonly facts: Fact[] = []
+  private readonly digests: string[] = []
+  private readonly places = new Map<string, number>()
+  private readonly approvals = new Map<string, ApprovalProjection>()
+  private lastHash: string
+
+  constructor(
+    private readonly graph: GraphIndex,
+    private readonly world: World,
+    private readonly runId: string,
+    wid: string,
+  ) {
+    this.run = newRun(graph)
+    this.lastHash = firstPrevHashSync(wid)
+  }
+
+  get ended(): boolean {
+    return this.run.state.status === 'ended'
+  }
+
+  /** A commit became durable. Throws Broken. */
+  append(commit: Commit, now: number): void {
+    for (const row of commit.rows) {
+      const { run } = this
+      must(row.seq === run.seq + 1, () => `Row ${row.seq} follows row ${run.seq}`)
+      must(row.prevHash === this.lastHash, () => `Row ${row.seq} does not follow in the chain`)
+      must(row.hash === chainHashSync(this.lastHash, row.token), () => `The hash of row ${row.seq} is wrong`)
+      this.lastHash = row.hash
+      const fact = factOf(parseClaims(unverifiedPayload(row.token)))
+      must(fact.jti === row.jti, () => `Row ${row.seq} names another token`)
+      this.checkFact(fact)
+      this.places.set(fact.jti, row.seq)
+      this.facts.push(fact)
+      evolve(run, fact)
+      recount(run)
+      this.digests.push(digestOf(run))
+    }
+    this.checkBounds(commit)
+    this.checkProjections(commit, now)
+  }
+
+  /** Folds anew from the first row and holds every prefix against what was folded then. Throws Broken. */
+  checkPrefixes(every: boolean): void {
+    const again = newRun(this.graph)
+    for (const [index, fact] of this.facts.entries()) {
+      evolve(again, structuredClone(fact))
+      must(
+        digestOf(again) === this.digests[index],
+        () => `Folded anew, the run is another at token ${index + 1}`,
+      )
+      if (every) this.checkFromScratch(index + 1)
+    }
+  }
+
+  private checkFromScratch(length: number): void {
+    const scratch = newRun(this.graph)
+    for (const fact of this.facts.slice(0, length)) evolve(scratch, fact)
+    must(
+      digestOf(scratch) === this.digests[length - 1],
+      () => `The fold of ${length} tokens depends on who folded before`,
+    )
+  }
+
+  /** What an acknowledged wish added is there. Throws Broken. */
+  checkKept(jtis: readonly string[]): void {
+    for (const jti of jtis)
+      must(this.places.has(jti), () => `Token ${jti} was acknowledged and is not in the ledger`)
+  }
+
+  private checkFact(fact: Fact): void {
+    const { run } = this
+    must(!this.places.has(fact.jti), () => `Token ${fact.jti} is there twice`)
+    for (const jti of fact.par)
+      must(this.places.has(jti), () => `A ${fact.type} follows ${jti}, which is not there`)
+    must(fact.par.length > 0 || fact.type === 'workflow_start', () => `A ${fact.type} follows nothing`)
+    if (this.ended) this.checkAfterEnd(fact)
+    if (fact.type === 'task_start') this.checkStart(fact)
+    if (fact.type === 'task_complete') this.checkComplete(fact)
+    if (fact.type === 'approval_decided') {
+      must(
+        run.approvals.get(fact.approval)?.state.status === 'open',
+        () => `${fact.approval} was decided when it was not open`,
+      )
+    }
+    if (fact.type === 'rollback_act_result' && fact.status === 'completed') this.checkUndone(fact)
+    if (fact.type === 'workflow_complete') {
+      must((run.counts.get('running') ?? 0) === 0, () => 'The run ended with a step at work')
+    }
+  }
+
+  private checkAfterEnd(fact: Fact): void {
+    const allowed =
+      fact.type === 'rollback_request' ||
+      fact.type === 'approval_commented' ||
+      (fact.type === 'approval_decided' && fact.verdict === 'acknowledge')
+    must(allowed, () => `A ${fact.type} came after the end`)
+  }
+
+  /** A second attempt follows a recorded failure or a recorded unknown; the first one its parents and its decision. */
+  private checkStart(fact: Extract<Fact, { type: 'task_start' }>): void {
+    const { run } = this
+    const visit = run.visits.get(fact.node)
+    const node = this.graph.nodes.get(fact.node)
+    if (!visit || !node) return must(false, () => `A step ${fact.node} that there is not began`)
+    const { state } = visit
+    must(
+      visit.visit === fact.visit && fact.attempt === visit.attempt + 1,
+      () => `Attempt ${fact.attempt} of ${fact.node} is out of turn`,
+    )
+    const retried = state.status === 'waiting' && (state.for === 'retry' || state.for === 'agent')
+    const first =
+      state.status === 'pending' ||
+      state.status === 'approved' ||
+      (state.status === 'waiting' && state.for === 'agent')
+    must(
+      fact.attempt > 1 ? retried : first || node.kind === 'pause_for_approval',
+      () => `Attempt ${fact.attempt} of ${fact.node} began while it was ${state.status}`,
+    )
+    if (fact.attempt === 1) {
+      const late = (this.graph.parents.get(fact.node) ?? []).find(
+        (parent) => run.visits.get(parent)?.state.status !== 'done',
+      )
+      must(late === undefined, () => `${fact.node} began before ${late} was done`)
+    }
+    if (requiresApproval(node) && !run.start?.dryRun) {
+      must(
+        this.approvedAs(fact.node, fact.visit) === fact.action,
+        () => `${fact.node} began as ${fact.action}, which nobody approved`,
+      )
+    }
+  }
+
+  /** The digest that was approved for the visit, as edited. */
+  private approvedAs(node: string, visit: number): string | undefined {
+    let approved: string | undefined
+    for (const { node: of, visit: at, kind, state, action } of this.run.approvals.values()) {
+      if (of !== node || at !== visit || kind !== 'approval') continue
+      if (state.status === 'decided' && state.verdict === 'approve') approved = state.edited ?? action
+    }
+    return approved
+  }
+
+  private checkComplete(fact: Extract<Fact, { type: 'task_complete' }>): void {
+    const visit = this.run.visits.get(fact.node)
+    const isSimulated = (simulatedKinds as readonly string[]).includes(
+      this.graph.nodes.get(fact.node)?.kind ?? '',
+    )
+    if (!isSimulated || visit?.consequence === 'read_only' || this.run.start?.dryRun) return
+    const asked = visit?.state.status === 'waiting'
+    const key = expectedKey(this.runId, fact.node, fact.visit, fact.attempt)
+    must(
+      asked || this.world.target(fact.node).keys.has(key),
+      () => `${fact.node} is done, and nothing happened`,
+    )
+  }
+
+  private checkUndone(fact: Extract<Fact, { type: 'rollback_act_result' }>): void {
+    const checkpoint = this.run.checkpoints.get(fact.checkpointId)
+    const before = this.world.stateBefore(fact.node, fact.visit)
+    if (!checkpoint || before === undefined) return
+    const { state, undone } = this.world.target(fact.node)
+    must(state === before, () => `${fact.node} was rolled back to "${state}"; before it was "${before}"`)
+    const times = undone.get(fact.checkpointId) ?? 0
+    must(checkpoint.undo !== 'compensate' || times === 1, () => `${fact.node} was compensated ${times} times`)
+  }
+
+  private checkBounds(commit: Commit): void {
+    const bound = Math.min(this.graph.graph.budget.maxConcurrent ?? 16, 16)
+    const running = [...this.run.visits.values()].filter(
+      ({ state }) => state.status === 'running' && state.claimUntil === undefined,
+    ).length
+    must(running <= bound, () => `${running} steps are at work at once; at most ${bound} may be`)
+    must(commit.rows.length > 0, () => 'A commit without a token')
+  }
+
+  private checkProjections(commit: Commit, now: number): void {
+    const { dueAt, ...expected } = projectionOf(this.run, now)
+    const { dueAt: written, ...found } = commit.projection
+    must(
+      JSON.stringify(found) === JSON.stringify(expected),
+      () => `The run's row is ${JSON.stringify(found)}; the fold says ${JSON.stringify(expected)}`,
+    )
+    const isDue = dueAt === null ? written === null : written !== null && written <= Math.max(dueAt, now)
+    must(isDue, () => `The run's row is due at ${written}; the fold says ${dueAt}`)
+    for (const approval of commit.approvals) this.approvals.set(approval.id, approval)
+    for (const approval of this.run.approvals.values()) {
+      const row = JSON.stringify(this.approvals.get(approval.id))
+      must(
+        row === JSON.stringify(approvalProjectionOf(approval)),
+        () => `The row of ${approval.id} is not what the fold says: ${row}`,
+      )
+    }
+  }
+}
