@@ -3,6 +3,7 @@ import { useRouter } from 'next/navigation'
 import { type ReactNode, useRef, useState } from 'react'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
+import { cx } from '@/components/ui/cx'
 import { Diff, TextBlock } from '@/components/ui/diff'
 import { HoldButton } from '@/components/ui/hold-button'
 import { NoUndoIcon } from '@/components/ui/icons'
@@ -76,9 +77,7 @@ function CannotBeUndone({ failed }: { failed: boolean }) {
         <NoUndoIcon className="mt-0.5 shrink-0 text-failed-mark" />
         <span>
           <b>Cannot be undone.</b>{' '}
-          {failed
-            ? 'What it did before it failed stays done.'
-            : 'What it does stays done; there is no way back.'}
+          {failed ? 'What it did before it failed stays done.' : 'What it does stays done.'}
         </span>
       </p>
     </div>
@@ -172,9 +171,10 @@ function Acts({
               disabled={!card.mayDecide}
               aria-label={verdict === 'refuse' ? words : undefined}
               onClick={() => choose(verdict)}
-              className={
-                alone && verdict !== 'took_effect' ? 'min-w-0 max-w-full max-md:col-span-2' : 'min-w-0'
-              }
+              className={cx(
+                'min-w-0 max-w-full',
+                card.kind !== 'outcome_unknown' && (alone || !card.editable) && 'max-md:col-span-2',
+              )}
             >
               <span className="md:truncate">{verdict === 'refuse' ? 'Refuse…' : words}</span>
             </Button>

@@ -29,7 +29,7 @@ export function DecisionFacts({ card }: { card: ApprovalCard }) {
           </>
         ) : (
           <>
-            None. <Sub>What it does stays done.</Sub>
+            None. <Sub>No checkpoint can bring it back.</Sub>
           </>
         )}
       </Fact>
@@ -66,7 +66,7 @@ export function DeadlineSentence({ card }: { card: ApprovalCard }) {
   if (card.deadlineAt === undefined) {
     return (
       <>
-        None. <Sub>It stays held until someone answers.</Sub>
+        No deadline. <Sub>It stays held until someone answers.</Sub>
       </>
     )
   }

@@ -99,9 +99,9 @@ export function Decision({
         >
           <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" />
         </button>
-        <b>{card ? kindWords[card.kind].title : 'Approval'}</b>
+        <h1 className="truncate font-medium">{card ? kindWords[card.kind].title : 'Approval'}</h1>
         {place && (
-          <span className="text-ink-3">
+          <span className="whitespace-nowrap text-ink-3">
             <span className="num">{place.at}</span> of <span className="num">{place.of}</span>
           </span>
         )}

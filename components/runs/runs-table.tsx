@@ -20,7 +20,7 @@ import type { RunFilter } from '@/lib/ui/keys'
 import { links } from '@/lib/ui/links'
 import { useMedia } from '@/lib/ui/media'
 import { useRuns, useWorkflows } from '@/lib/ui/queries'
-import { actorName } from '@/lib/ui/short-id'
+import { actorName, shortId } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import type { RunRow } from '@/lib/view/wire'
 import { filterOf, filterStatuses } from './run-filter'
@@ -296,14 +296,17 @@ function Row({
         </Link>
         {run.openApprovals > 0 && <Tag tone="waiting">{run.openApprovals} to decide</Tag>}
       </Cell>
-      <Cell className="relative z-10 w-fit text-ink-3 max-md:order-3">
-        <CopyId id={run.id} what="run id" />
+      <Cell className="w-fit text-ink-3 max-md:order-3 md:relative md:z-10">
+        <CopyId id={run.id} what="run id" className="max-md:hidden" />
+        <span className="mono md:hidden">{shortId(run.id)}</span>
       </Cell>
       <Cell className={cx(cell, 'text-ink-2 max-md:hidden')}>
         <Steps run={run} />
       </Cell>
       <Cell className={cx(cell, 'text-ink-3 max-md:hidden')}>{actorName(run.startedBy)}</Cell>
-      <Cell className={cx(cell, 'relative z-10 text-right text-ink-2 max-md:order-4 max-md:text-ink-3')}>
+      <Cell
+        className={cx(cell, 'text-right text-ink-2 max-md:order-4 md:relative md:z-10 max-md:text-ink-3')}
+      >
         <RelativeTime at={run.startedAt} />
       </Cell>
       <Cell className={cx(cell, 'text-right max-md:hidden')}>

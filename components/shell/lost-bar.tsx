@@ -29,17 +29,17 @@ export function LostBar() {
         <div className="flex min-h-10 items-center gap-2 border-b border-failed-line bg-failed-wash px-4 max-md:flex-wrap max-md:py-2">
           <CutIcon className="shrink-0 text-failed-mark" />
           <b className="whitespace-nowrap text-failed-ink">Connection lost.</b>
-          <span className="min-w-0 flex-1 max-md:basis-full">
+          <span className="min-w-0 flex-1 max-md:order-last max-md:basis-full">
             {live.heardAt === undefined ? (
               'Nothing was heard from Holdpoint yet.'
             ) : (
               <>
                 You see the state of <span className="num">{clockTime(live.heardAt)}</span>, resuming; runs go
-                on without this page.
+                on without this page, and a decision is checked before it counts.
               </>
             )}
           </span>
-          <span className="whitespace-nowrap text-ink-2 max-md:flex-1" aria-hidden="true">
+          <span className="whitespace-nowrap text-ink-2 max-md:flex-1 max-md:text-right" aria-hidden="true">
             {live.retryAt !== undefined && live.retryAt > now ? (
               <>
                 trying again in <span className="num">{age(live.retryAt - now).replace(/\.\d/, '')}</span>

@@ -20,26 +20,28 @@ export function Shell({ children }: { children: ReactNode }) {
       >
         Skip to the page
       </a>
-      <Link
-        href="/"
-        aria-label="Holdpoint, overview"
-        className="ring-inside flex items-center gap-2 border-b border-r pl-4 pr-3 font-medium tracking-[-0.01em] max-md:hidden"
-      >
-        <BrandMark />
-        Holdpoint
-      </Link>
-      <header className="flex items-center gap-4 border-b px-4 max-md:h-12 max-md:gap-1 max-md:px-0 max-md:pl-4 max-md:group-has-[[data-phone-page]]/shell:hidden">
-        <span className="flex items-center gap-2 font-medium md:hidden">
+      <header className="contents">
+        <Link
+          href="/"
+          aria-label="Holdpoint, overview"
+          className="ring-inside flex items-center gap-2 border-b border-r pl-4 pr-3 font-medium tracking-[-0.01em] max-md:hidden"
+        >
           <BrandMark />
           Holdpoint
-        </span>
-        <CommandPalette />
-        <span className="flex-1 max-md:order-first max-md:hidden" />
-        <LiveMark />
-        <span className="h-5 border-l max-md:hidden" />
-        <span className="md:-mx-2">
-          <PersonMenu />
-        </span>
+        </Link>
+        <div className="flex items-center gap-4 border-b px-4 max-md:h-12 max-md:gap-1 max-md:px-0 max-md:pl-4 max-md:group-has-[[data-phone-page]]/shell:hidden">
+          <span className="flex items-center gap-2 font-medium md:hidden">
+            <BrandMark />
+            Holdpoint
+          </span>
+          <CommandPalette />
+          <span className="flex-1 max-md:order-first max-md:hidden" />
+          <LiveMark />
+          <span className="h-5 border-l max-md:hidden" />
+          <span className="md:-mx-2">
+            <PersonMenu />
+          </span>
+        </div>
       </header>
       <Rail />
       <main id="page" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col bg-surface outline-none">

@@ -6,7 +6,10 @@ import { cx } from './cx'
 const item =
   'flex h-8 cursor-default select-none items-center gap-2 rounded-r1 px-2 outline-none data-[highlighted]:bg-selected data-[disabled]:text-ink-3 max-md:h-12'
 
-/** A menu that opens from one button. Its items are the `Menu…` parts below. */
+/**
+ * A menu that opens from one button; its items are the `Menu…` parts below. It is drawn beside its button, inside the
+ * landmark that holds both, and the page behind it stays readable.
+ */
 export function Menu({
   trigger,
   children,
@@ -18,18 +21,16 @@ export function Menu({
   align?: 'start' | 'end'
 }) {
   return (
-    <Radix.Root>
+    <Radix.Root modal={false}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
-      <Radix.Portal>
-        <Radix.Content
-          align={align}
-          sideOffset={6}
-          collisionPadding={8}
-          className="motion-fade z-50 min-w-48 max-w-80 rounded-r2 border border-line-strong bg-surface p-1"
-        >
-          {children}
-        </Radix.Content>
-      </Radix.Portal>
+      <Radix.Content
+        align={align}
+        sideOffset={6}
+        collisionPadding={8}
+        className="motion-fade z-50 min-w-48 max-w-80 rounded-r2 border border-line-strong bg-surface p-1"
+      >
+        {children}
+      </Radix.Content>
     </Radix.Root>
   )
 }
