@@ -5,8 +5,10 @@ const encoder = new TextEncoder()
  * ellipsis that it was cut. Control characters become spaces; a character is never split.
  */
 export function clip(text: string, maxBytes: number): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
-  const calm = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').replace(/\p{Surrogate}/gu, '\ufffd')
+  const calm = text
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
+    .replace(/\p{Surrogate}/gu, '\ufffd')
   if (bytesInJson(calm) <= maxBytes) return calm
   let used = 3
   let kept = ''

@@ -27,6 +27,7 @@ const stages = {
         'ci',
         '--colors=off',
         '--max-diagnostics=50',
+        '--diagnostic-level=error',
       ]),
     ),
   unused: () =>
