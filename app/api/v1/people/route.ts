@@ -1,0 +1,1 @@
+export { listPeople as GET, postPerson as POST } from '@/lib/server/handlers/people'
