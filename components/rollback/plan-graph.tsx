@@ -50,7 +50,7 @@ export function PlanGraph({
 /** What the washes mean, with how many steps wear each. */
 function Legend({ plan }: { plan: RollbackPlanView }) {
   return (
-    <span className="flex gap-5 text-ink-2">
+    <span className="flex gap-4 text-ink-2">
       {fateCounts(plan).map(({ fate, n }) => {
         const { legend, icon: Shape } = fates[fate]
         return (

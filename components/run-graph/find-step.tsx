@@ -14,9 +14,12 @@ const shownMatches = 50
 export function FindStep({
   frames,
   onFind,
+  brief = false,
 }: {
   frames: ReadonlyMap<string, NodeFrame>
   onFind: (node: string) => void
+  /** The key alone, where a legend needs the room. */
+  brief?: boolean
 }) {
   const [open, setOpen] = useState(false)
   const [text, setText] = useState('')
@@ -37,7 +40,7 @@ export function FindStep({
           aria-keyshortcuts="/"
           className="rg-find flex h-7 shrink-0 items-center gap-2 rounded-r1 hover:text-ink"
         >
-          <Kbd>/</Kbd> find a step
+          <Kbd>/</Kbd> <span className={brief ? 'sr-only' : ''}>find a step</span>
         </button>
       }
     >

@@ -78,7 +78,7 @@ function Canvas(props: RunGraphProps) {
     >
       {!compact && (
         <div className="rg-tools">
-          <FindStep frames={frames} onFind={(id) => goTo(id, true)} />
+          <FindStep frames={frames} onFind={(id) => goTo(id, true)} brief={washes !== undefined} />
           <span className="rg-told">{told}</span>
           <Zoom onFit={() => flow.look(false)} />
         </div>

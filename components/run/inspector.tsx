@@ -21,6 +21,7 @@ import type { RunDetail } from '@/lib/view/wire'
 import { CheckpointView } from './checkpoint-view'
 import { TokenList } from './token-list'
 import { ValueBlock } from './value-block'
+import './run.css'
 
 const tabNames = ['input', 'output', 'tokens', 'checkpoint'] as const
 

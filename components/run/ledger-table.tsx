@@ -9,8 +9,8 @@ import type { LedgerRow } from '@/lib/view/visit-view'
 import { standingOf, TokenMark } from './token-mark'
 import { clockMs } from './token-time'
 
-/** Px. Denser than other tables: a ledger is read by the hundred. */
-const rowHeight = 28
+/** Px, as every table's. */
+const rowHeight = 32
 const wideOnly = 'max-md:hidden'
 
 /** Every token of the run, in ledger order; only rows in sight are in the page. Follows the run while at its end. */
@@ -124,7 +124,7 @@ function Row({
   onOpen: (row: LedgerRow) => void
   onKey: (row: LedgerRow, event: KeyboardEvent) => void
 }) {
-  const cell = 'h-7 mono truncate'
+  const cell = 'mono truncate'
   return (
     <tr
       aria-rowindex={row.seq + 1}
@@ -135,10 +135,10 @@ function Row({
         near && !selected && 'bg-canvas',
       )}
     >
-      <Td className="h-7">
+      <Td>
         <TokenMark standing={standingOf(row.seq, verification)} />
       </Td>
-      <Td numeric className="h-7">
+      <Td numeric>
         <button
           type="button"
           id={`token-${row.seq}`}
@@ -151,7 +151,7 @@ function Row({
         </button>
       </Td>
       <Td className={cell}>{row.act}</Td>
-      <Td className={cx('h-7 truncate text-ink-2', wideOnly)}>{label}</Td>
+      <Td className={cx('truncate text-ink-2', wideOnly)}>{label}</Td>
       <Td className={cell}>{clockMs(row.at)}</Td>
       <Td className={cx(cell, 'text-ink-3', wideOnly)}>{shortId(row.jti)}</Td>
       <Td className={cx(cell, 'text-ink-3', wideOnly)}>{shortId(row.hash)}</Td>

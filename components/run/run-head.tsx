@@ -49,7 +49,7 @@ export function RunHead({
       {fold.dryRun && <Tag>dry run</Tag>}
       {fold.seq > 0 && (
         <span
-          className="flex min-w-0 items-center max-md:order-last max-md:w-full max-md:pb-1.5"
+          className="flex min-w-0 items-center max-md:order-last max-md:basis-[60%] max-md:grow max-md:pb-1.5"
           role="status"
           title={headline.words}
         >
@@ -70,15 +70,17 @@ export function RunHead({
         </span>
       )}
       <span className="flex-1 max-md:hidden" />
-      <Segmented
-        label="Show"
-        value={show}
-        choices={[
-          { value: 'graph', word: 'Graph' },
-          { value: 'ledger', word: 'Ledger' },
-        ]}
-        onChange={onShow}
-      />
+      <span className="flex max-md:order-last max-md:pb-1.5">
+        <Segmented
+          label="Show"
+          value={show}
+          choices={[
+            { value: 'graph', word: 'Graph' },
+            { value: 'ledger', word: 'Ledger' },
+          ]}
+          onChange={onShow}
+        />
+      </span>
       <VerifyButton verification={verification} seq={fold.seq} />
       {rollBack !== undefined && fold.seq > 0 && (
         <Button size="sm" asChild className="max-md:hidden">

@@ -21,7 +21,7 @@ const words = {
 /** The mark in front of a token: shield with a tick, cross, or a hollow ring. */
 export function TokenMark({ standing }: { standing: TokenStanding }) {
   return (
-    <span title={words[standing]} className="inline-flex">
+    <span title={words[standing]} className="inline-flex align-middle">
       {standing === 'verified' ? (
         <VerifiedIcon className="text-done-mark" />
       ) : (
