@@ -17,7 +17,7 @@ describe('silence', () => {
   it('holds by default, before and after the deadline', () => {
     expect(silenceOf(asked, 0)).toEqual({ act: 'hold' })
     expect(silenceOf(asked, 90 * 86_400_000)).toEqual({ act: 'hold' })
-    expect(silenceWords(asked)).toBe('stays held')
+    expect(silenceWords(asked)).toBe('it stays held')
   })
 
   it('does what the author wrote at the deadline, to the millisecond', () => {
@@ -25,7 +25,7 @@ describe('silence', () => {
       expect(silenceOf({ ...asked, onSilence }, 999)).toEqual({ act: 'wait', until: 1_000 })
       expect(silenceOf({ ...asked, onSilence }, 1_000)).toEqual({ act: onSilence })
     }
-    expect(silenceWords({ ...asked, onSilence: 'deny' })).toBe('counts as refused')
+    expect(silenceWords({ ...asked, onSilence: 'deny' })).toBe('it counts as refused')
   })
 
   it('asks another role, but never the same one again', () => {

@@ -59,19 +59,19 @@ function listens(kind: ApprovalKind): boolean {
   return kind !== 'outcome_unknown' && levelOf(kind) < 3
 }
 
-/** What silence means, as the decision card says it after "If nobody answers": `stays held`. */
+/** What silence means, as the decision card says it after "If nobody answers": `it stays held`. */
 export function silenceWords(question: Unanswered): string {
   const meant = meantBySilence(question)
-  if (question.deadlineAt === undefined) return 'stays held; there is no deadline'
+  if (question.deadlineAt === undefined) return 'it stays held; there is no deadline'
   switch (meant.act) {
     case 'hold':
-      return 'stays held'
+      return 'it stays held'
     case 'deny':
-      return 'counts as refused'
+      return 'it counts as refused'
     case 'rollback':
-      return 'counts as refused, and the run is rolled back'
+      return 'it counts as refused, and the run is rolled back'
     case 'continue':
-      return 'goes on without a decision, as the author spelled out'
+      return 'it goes on without a decision, as the author spelled out'
     case 'escalate':
       return `${meant.role} is asked`
     default:

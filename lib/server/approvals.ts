@@ -6,11 +6,11 @@ import type { ActionRef } from '@/lib/engine/commands'
 import type { IdempotentAnswer } from '@/lib/engine/ports'
 import type { Approval, Run } from '@/lib/engine/run'
 import { mayDecide, refusalOf } from '@/lib/hitl/decide-rules'
+import { silenceWords } from '@/lib/hitl/silence'
 import type { Verdict } from '@/lib/hitl/terms'
 import { isEditable, verdictsOf } from '@/lib/hitl/verdicts'
 import { type Action, EffectFailed, type Preview } from '@/lib/runners/runner'
 import type { ApprovalRecord } from '@/lib/store/store'
-import { silenceWords } from '@/lib/view/silence-words'
 import type { ApprovalCard, ApprovalRow } from '@/lib/view/wire'
 import { effectsFor } from '@/lib/worker/effects'
 import { readJson } from '@/lib/worker/run-book'
@@ -91,7 +91,7 @@ export async function approvalCardOf(
     touches: noted.touches,
     runStartedBy: noted.startedBy,
     runStartedAt: noted.startedAt,
-    onSilence: silenceWords(approval.onSilence),
+    onSilence: silenceWords(approval),
     comments: approval.comments,
     verdicts: [...verdictsOf(approval.kind)],
     decision:
