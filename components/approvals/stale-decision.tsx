@@ -39,7 +39,9 @@ export function StaleDecision({
                 ? `Your ${noun} was not taken: ${actorName(won.by)} ${verdictWords[won.verdict].past} this step ${age(Math.max(0, tried.at - won.at))} before you.`
                 : `Your ${noun} was not taken.`}
             </b>
-            <p className="mt-1 text-ink-2">{tried.sentence}</p>
+            <p className="mt-1 text-ink-2">
+              {won ? 'Your answer changed nothing; the run goes on with theirs.' : tried.sentence}
+            </p>
           </div>
         </div>
         <div className="px-4 pb-4 pt-1">
