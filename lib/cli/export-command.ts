@@ -20,7 +20,7 @@ export async function exportCommand(
     const contents = await collectBundle(runId, { ...store, keys: ring.jwks() })
     const bytes = writeNew(options.output, writeBundle(contents, ring.current, Date.now()))
     console.log(
-      `Wrote ${options.output}: ${contents.rows.length} tokens, ${bytes} bytes. Check it with: holdpoint verify ${options.output}`,
+      `Wrote ${options.output}: ${bytes} bytes with tokens up to ${contents.rows.length}. Check it with: holdpoint verify ${options.output}`,
     )
     return exitCode.ok
   } finally {

@@ -43,7 +43,10 @@ function tell(bundle: string, verdict: BundleVerdict, keysFile: string | undefin
   }
   const { run, workflow, tokens, heads, values, madeAt, keysGiven, signedBy } = verdict
   console.log(`${bundle} holds: ${run} of "${workflow}", exported ${new Date(madeAt).toISOString()}`)
-  console.log(`  ${tokens} tokens, ${heads} signed heads, ${values} values; every byte is covered`)
+  const counts = [counted(tokens, 'token'), counted(heads, 'signed head'), counted(values, 'value')].join(
+    ', ',
+  )
+  console.log(`  ${counts}; every byte is covered`)
   console.log(`  signed by ${signedBy.kid} (thumbprint ${signedBy.thumbprint})`)
   if (keysGiven) {
     console.log(`  checked against your keys in ${keysFile}`)
@@ -52,4 +55,8 @@ function tell(bundle: string, verdict: BundleVerdict, keysFile: string | undefin
   console.log('  checked against the keys in the bundle itself: it is whole, and whose it is they alone say:')
   for (const { kid, thumbprint } of verdict.keys) console.log(`    ${kid}  ${thumbprint}`)
   console.log('  compare the thumbprint with the installation’s, or give its keys with --keys')
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
