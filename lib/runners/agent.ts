@@ -150,9 +150,10 @@ export const agentRunner: Runner = {
     return hashJson({ ...checkpoint, out_hash: said.state_hash })
   },
 
-  async undo(action, snapshot, effects, rollback) {
-    const { agent } = await aboutAction(action, effects)
+  // The agent is the one that holds the checkpoint: for a claimed task, whoever claimed it.
+  async undo(_action, snapshot, effects, rollback) {
     const checkpoint = sealed(snapshot)
+    const agent = await registered(checkpoint.agent, effects)
     const body = canonicalJson({
       rollback_id: rollback.id,
       checkpoint_id: checkpoint.checkpoint_id,

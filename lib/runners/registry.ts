@@ -26,11 +26,12 @@ export const runners: Readonly<Record<RunnableKind, Runner>> = {
   agent: agentRunner,
 }
 
-export const resolvers: Readonly<Record<KindName, Resolver>> = {
+export const resolvers: Readonly<Record<KindName, Resolver & Partial<Runner>>> = {
   ...runners,
   pause_for_approval: pauseForApprovalResolver,
-  task: taskResolver,
-} satisfies Record<RunnableKind, Runner> & Record<EngineKind, Resolver>
+  // What an agent did under a claim is taken back as what it did when called: by asking it.
+  task: { ...taskResolver, undo: agentRunner.undo },
+} satisfies Record<RunnableKind, Runner> & Record<EngineKind, Resolver & Partial<Runner>>
 
 /** The runner of a kind; undefined for kinds the engine handles itself, and for what is no kind. */
 export function runnerOf(kind: string): Runner | undefined {
@@ -38,6 +39,6 @@ export function runnerOf(kind: string): Runner | undefined {
 }
 
 /** What resolves and describes a kind; undefined for what is no kind. */
-export function resolverOf(kind: string): Resolver | undefined {
+export function resolverOf(kind: string): (Resolver & Partial<Runner>) | undefined {
   return Object.hasOwn(resolvers, kind) ? resolvers[kind as KindName] : undefined
 }

@@ -126,11 +126,12 @@ export async function checkpointTask(
   }
   const jti = ports.mint()
   // What is sealed here is the agent's receipt; its state stays with it.
-  const state = { agent: claimant, checkpoint_id: jti, out_hash: checkpoint.out_hash }
+  const { out_hash, rollback_uri } = checkpoint
+  const state = { agent: claimant, checkpoint_id: jti, out_hash, rollback_uri }
   const expiresAt = ports.timer.now() + checkpoint.ttl * 1000
   const taken = {
     jti,
-    snapshot: checkpoint.out_hash,
+    snapshot: jsonValue(state).hash,
     reversible: checkpoint.reversible,
     rollbackUri: own,
     target: checkpoint.target,

@@ -182,7 +182,9 @@ class UndoAct {
     if (!runner?.undo || !action)
       return { status: 'failed', description: `Nothing here can undo ${this.step.label}` }
     try {
-      const request = await this.request(ref, noted, actJti)
+      const { agent } = snapshot.state
+      const holder = ref.undo === 'remote' && typeof agent === 'string' ? agent : undefined
+      const request = await this.request(ref, noted, actJti, holder)
       const effects = effectsFor(this.ports, noted.run, noted.header, {
         node: `${this.step.node}/undo`,
         visit: this.step.visit,
@@ -201,7 +203,7 @@ class UndoAct {
   }
 
   /** A live request for the agent: the same `jti` whenever it is sent, so that a repeated one gets the first answer. */
-  private async request(ref: CheckpointRef, noted: Noted, actJti: string): Promise<UndoRequest> {
+  private async request(ref: CheckpointRef, noted: Noted, actJti: string, holder?: string): Promise<UndoRequest> {
     const { signer, timer, ledger } = this.ports
     const claims = claimsOf(
       {
@@ -220,7 +222,7 @@ class UndoAct {
       },
       {
         iss: signer.iss,
-        aud: noted.agent ?? signer.aud,
+        aud: holder ?? signer.aud,
         wid: noted.header.wid,
         vocabulary: noted.run.graph.graph.vocabulary,
       },
@@ -261,7 +263,6 @@ interface Noted {
   run: Run
   header: RunHeader
   kind: string
-  agent?: string
   action?: string
   output?: string
   plan: string
@@ -270,12 +271,10 @@ interface Noted {
 function noteUndo(run: Run, header: RunHeader, step: PlannedStep, rollback: Rollback['id']): Noted {
   const node = run.graph.nodes.get(step.node)
   const visit = run.visits.get(step.node)
-  const agent = node?.config.agent
   return {
     run: { graph: run.graph, start: run.start } as Run,
     header,
     kind: node?.kind ?? '',
-    agent: node?.kind === 'agent' && typeof agent === 'string' ? agent : undefined,
     action: visit?.action,
     output: visit?.state.status === 'done' ? visit.state.output : undefined,
     plan: run.rollbacks.get(rollback)?.plan ?? '',
