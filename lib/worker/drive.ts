@@ -31,7 +31,6 @@ export class RunDriver {
     this.draining = draining
     this.abort = abort
     this.steps = new Steps(ports, lease, abort)
-    draining.addEventListener('abort', () => this.wake(), { once: true })
   }
 
   /** Something happened to the run: look again. */
@@ -48,6 +47,17 @@ export class RunDriver {
 
   /** Drives until nothing is due that this worker can do, or it drains or loses the lease. */
   async drive(): Promise<void> {
+    const drain = () => this.wake()
+    this.draining.addEventListener('abort', drain)
+    try {
+      await this.driveOn()
+    } finally {
+      this.draining.removeEventListener('abort', drain)
+      this.steps.close()
+    }
+  }
+
+  private async driveOn(): Promise<void> {
     while (!this.lost && !this.draining.aborted) {
       this.signalled = false
       const { now: list, nextAt } = await this.ports.book.read(this.lease.runId, (run) =>
@@ -131,13 +141,12 @@ export class RunDriver {
 
   private async sleep(until: number): Promise<void> {
     if (this.signalled) return
-    const over = new AbortController()
     const woken = new Promise<void>((resolve) => {
       this.wakeUp = resolve
     })
-    const waits: Promise<void>[] = [woken]
-    if (Number.isFinite(until)) waits.push(this.ports.timer.waitUntil(until, over.signal))
-    await Promise.race(waits)
+    if (!Number.isFinite(until)) return woken
+    const over = new AbortController()
+    await Promise.race([woken, this.ports.timer.waitUntil(until, over.signal)])
     over.abort()
   }
 }

@@ -8,18 +8,12 @@
 import type { ActionRef, CheckpointTaken, StepFailure } from '@/lib/engine/commands'
 import { parentsOfStep } from '@/lib/engine/draft'
 import { nextFor } from '@/lib/engine/gate'
-import type { LeaseRef, RunHeader, SealedCheckpoint } from '@/lib/engine/ports'
+import type { LeaseRef, RunHeader, SealedCheckpoint, StoredValue } from '@/lib/engine/ports'
 import type { Run, Visit } from '@/lib/engine/run'
 import { nodeKind } from '@/lib/nodes/registry'
-import {
-  type Action,
-  EffectFailed,
-  type Effects,
-  type Performed,
-  type Preview,
-  type Snapshot,
-} from '@/lib/runners/runner'
+import { type Action, EffectFailed, type Effects, type Performed, type Snapshot } from '@/lib/runners/runner'
 import type { GraphNode } from '@/lib/workflow/graph'
+import { Deadlines } from './deadlines'
 import { effectsFor, failureOf } from './effects'
 import type { KindRunner, WorkerPorts } from './ports'
 import { readJson } from './run-book'
@@ -46,19 +40,28 @@ interface Standing {
 interface Resolved {
   action: Action
   ref: ActionRef
-  preview?: Preview
+  /** The action and its preview as they will be stored; absent when they are stored already. */
+  stored?: StoredValue
+  shown?: StoredValue
 }
 
 export class Steps {
   private readonly ports: WorkerPorts
   private readonly lease: LeaseRef
   private readonly stop: AbortSignal
+  private readonly deadlines: Deadlines
 
   /** `stop` aborts effects that a shutdown can no longer wait for. */
   constructor(ports: WorkerPorts, lease: LeaseRef, stop: AbortSignal) {
     this.ports = ports
     this.lease = lease
     this.stop = stop
+    this.deadlines = new Deadlines(ports.timer, stop)
+  }
+
+  /** No step is under way any more, nor will be. */
+  close(): void {
+    this.deadlines.close()
   }
 
   /** A ready node: resolve it, then ask a person, offer it, or begin. */
@@ -72,9 +75,9 @@ export class Steps {
       await this.execute({ type: 'unresolved', node, visit, failure: failureOf(error) })
       return
     }
-    const values = [jsonValue(resolved.action), ...(resolved.preview ? [jsonValue(resolved.preview)] : [])]
     const next = nextFor(standing.node, { ...standing, reads: [], node }, standing.dryRun)
     if (next === 'begin') return this.begin(standing, resolved)
+    const values = [resolved.stored, resolved.shown].filter((value) => value !== undefined)
     await this.execute({ type: next, node, visit, action: resolved.ref }, { values })
   }
 
@@ -147,18 +150,20 @@ export class Steps {
       const effects = standing.effects(standing.attempt + 1, signal, standing.follows)
       return runner.describe(await runner.resolve({ ...step, values }), step, effects)
     })
+    const stored = jsonValue(action)
+    const shown = preview && jsonValue(preview)
     const ref: ActionRef = {
-      hash: jsonValue(action).hash,
+      hash: stored.hash,
       consequence: action.consequence,
       target: action.target,
       sentence: action.sentence,
       reads: values.recorded(),
-      preview: preview && jsonValue(preview).hash,
+      preview: shown?.hash,
     }
-    return { action, ref, preview }
+    return { action, ref, stored, shown }
   }
 
-  private async begin(standing: Standing, { action, ref }: Resolved): Promise<void> {
+  private async begin(standing: Standing, { action, ref, stored }: Resolved): Promise<void> {
     const { node, visit } = standing
     const attempt = standing.attempt + 1
     let sealed: { taken: CheckpointTaken; sealed: SealedCheckpoint; snapshot: Snapshot } | undefined
@@ -181,7 +186,7 @@ export class Steps {
         timeoutS: this.timeoutS(node),
         checkpoint: sealed?.taken,
       },
-      { values: [jsonValue(action)], checkpoints: sealed ? [sealed.sealed] : [] },
+      { values: stored ? [stored] : [], checkpoints: sealed ? [sealed.sealed] : [] },
     )
     const taskJti = decision.facts.find((fact) => fact.type === 'task_start')?.jti
     await this.perform(standing, action, attempt, sealed?.snapshot, taskJti ? [taskJti] : [])
@@ -306,16 +311,8 @@ export class Steps {
   }
 
   /** Works under a signal that fires when the step is out of time or the worker may wait no longer. */
-  private async limited<T>(node: GraphNode, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const over = new AbortController()
-    const late = new AbortController()
-    const { timer } = this.ports
-    void timer.waitUntil(timer.now() + this.timeoutS(node) * 1000, over.signal).then(() => late.abort())
-    try {
-      return await work(AbortSignal.any([late.signal, this.stop]))
-    } finally {
-      over.abort()
-    }
+  private limited<T>(node: GraphNode, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.deadlines.within(this.timeoutS(node) * 1000, work)
   }
 
   private note(error: unknown, { node }: Standing): void {

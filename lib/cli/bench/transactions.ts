@@ -88,7 +88,7 @@ export async function replay(
       const { heads, values, checkpoints } = rest
       const rows = rest.rows.map((row, index) => ({
         ...row,
-        token: `${inputs[index]?.latin1Slice()}.${signatures[at++]?.toString('base64url')}`,
+        token: `${inputs[index]?.toString('latin1')}.${signatures[at++]?.toString('base64url')}`,
       }))
       return { rows, heads, values, checkpoints }
     })
