@@ -10,6 +10,16 @@ export interface SourceEditorHandle {
   goTo: (line: number, column: number) => void
 }
 
+/** A gutter mark: a path in the 16 px grid as a mask, so that its colour can be a custom property. */
+function marked(color: string, path: string, width: number) {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" fill="none" stroke="black" stroke-width="${width}"><path d="${path}"/></svg>`
+  return {
+    content: 'normal',
+    backgroundColor: color,
+    mask: `url("data:image/svg+xml,${encodeURIComponent(svg)}") center / contain no-repeat`,
+  }
+}
+
 /** The editor in the console's own colours: they follow the theme by themselves, being custom properties. */
 const look = EditorView.theme({
   '&': { height: '100%', backgroundColor: 'var(--surface)', color: 'var(--ink-2)', fontSize: 'var(--t1)' },
@@ -43,6 +53,10 @@ const look = EditorView.theme({
     textDecoration: 'underline dotted var(--ink)',
     textUnderlineOffset: '4px',
   },
+  // The shapes of the state table, in its colours: a cross and a triangle.
+  '.cm-lint-marker': { width: '12px', height: '12px', marginTop: '4px', content: 'normal' },
+  '.cm-lint-marker-error': marked('var(--failed-mark)', 'M4 4l8 8M12 4l-8 8', 2),
+  '.cm-lint-marker-warning': marked('var(--ink-2)', 'M8 2.5l6 11H2zM8 6.500v3M8 11.500v.01', 1.5),
   '.cm-tooltip': {
     backgroundColor: 'var(--surface)',
     border: '1px solid var(--line-strong)',
@@ -90,8 +104,18 @@ export function SourceEditor({
       theme="none"
       height="100%"
       className="h-full min-h-0 overflow-hidden"
-      extensions={[look, json(), lintGutter(), EditorView.contentAttributes.of({ 'aria-label': label })]}
-      basicSetup={{ foldGutter: false, highlightActiveLine: Boolean(onChange), autocompletion: false }}
+      extensions={[
+        look,
+        json(),
+        lintGutter(),
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+      ]}
+      basicSetup={{
+        foldGutter: false,
+        highlightActiveLine: Boolean(onChange),
+        autocompletion: false,
+        syntaxHighlighting: false,
+      }}
     />
   )
 }

@@ -85,6 +85,8 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
     }
   }
 
+  const places = new Set(fields.map((field) => `/${field.path.join('/')}`))
+  const homeless = faults.filter((fault) => !places.has(fault.path))
   const faultOf = (path: string) => faults.find((fault) => fault.path === path)
   return (
     <>
@@ -153,9 +155,9 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
               )}
             </Field>
           )}
-          {way === 'form' && faults.length > 0 && (
+          {way === 'form' && homeless.length > 0 && (
             <p role="alert" className="text-failed-ink">
-              {faultWords(faults)}
+              {faultWords(homeless)}
             </p>
           )}
           <label className="flex items-start gap-2 max-md:min-h-12">

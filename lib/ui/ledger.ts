@@ -12,8 +12,8 @@ import type { LedgerPage, RunDetail, StreamEvent } from '@/lib/view/wire'
 import { api } from './api'
 import { EventStream } from './event-stream'
 
-/** About 1 MB a page: few enough requests, and progress that moves. */
-const tokensPerPage = 1_000
+/** About 2 MB a page, the most the server gives: few enough requests, and progress that moves. */
+const tokensPerPage = 2_000
 /** Events closer together than this are drawn once. */
 const gatherMs = 40
 

@@ -73,17 +73,14 @@ export function frameOf(run: Run, previous?: RunFrame): RunFrame {
   return { nodes, counts, sentence: countsSentence(nodes.size, counts), headline: headlineOf(run) }
 }
 
-/** The frame of a workflow that does not run: every node pending, with what it would do. */
+/** The frame of a workflow that does not run: every node pending, under the words of what it does. */
 export function restingFrame(graph: WorkflowGraph): ReadonlyMap<string, NodeFrame> {
   return new Map(
-    graph.nodes.map((node) => [
-      node.id,
-      nodeFrame(
-        node,
-        { node: node.id, visit: 1, attempt: 0, state: { status: 'pending' }, reads: [] },
-        false,
-      ),
-    ]),
+    graph.nodes.map((node) => {
+      const visit: Visit = { node: node.id, visit: 1, attempt: 0, state: { status: 'pending' }, reads: [] }
+      const word = nodeKind(node.kind)?.title ?? node.kind
+      return [node.id, { ...nodeFrame(node, visit, false), word }]
+    }),
   )
 }
 
