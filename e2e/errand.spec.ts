@@ -6,8 +6,8 @@ import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Page } from '@playwright/test'
-import { House, root } from './house'
-import { becomeAdministrator, expect, hold, test } from './test'
+import { ada, House, root } from './house'
+import { becomeAdministrator, expect, graphNode, hold, signIn, status, test } from './test'
 
 test.describe('the main errand', () => {
   // The first minute of an installation, so one that nothing else has touched.
@@ -36,13 +36,13 @@ test.describe('the main errand', () => {
       await graphNode(page, 'Move traffic to transit-b').click()
       await page.getByRole('link', { name: 'Roll back to before this' }).click()
       await expect(page.getByRole('heading', { name: 'Rollback preview' })).toBeVisible()
-      await expect(page.getByRole('heading', { name: /^Restores/ })).toBeVisible()
+      await expect(page.getByRole('heading', { name: /^Restores 2 steps on 2 agents/ })).toBeVisible()
       expect(readFileSync(house.routerFile()).equals(before), 'a preview changes nothing').toBe(false)
     })
 
     await test.step('and holding the button takes it back, byte for byte', async () => {
       await hold(page, /^Roll back \d+ step/)
-      await expect(page.getByRole('heading', { name: /^Taken back/ })).toBeVisible()
+      await expect(status(page)).toContainText('Taken back: 2 steps.')
       expect(readFileSync(house.routerFile()).equals(before)).toBe(true)
     })
 
@@ -52,38 +52,74 @@ test.describe('the main errand', () => {
     })
 
     await test.step('its ledger verifies in the browser', async () => {
-      await page.getByRole('button', { name: /^Verify \d+ tokens$/ }).click()
-      await page
-        .getByRole('dialog')
-        .getByRole('button', { name: /^Verify \d+ tokens$/ })
-        .click()
-      await expect(page.getByRole('dialog')).toContainText('verified in this browser')
-      await expect(page.getByRole('dialog')).toContainText('Unbroken from token 1')
+      await page.getByRole('button', { name: /^(Verify )?\d+ .*tokens$/ }).click()
+      const verification = page.getByRole('dialog', { name: 'Verification of the ledger' })
+      const keys = page.waitForRequest('**/.well-known/jwks.json')
+      await verification.getByRole('button', { name: /^Verify/ }).click()
+      await keys
+      await expect(verification).toContainText('tokens verified in this browser.')
+      await expect(verification).toContainText('Unbroken from token 1.')
       await page.keyboard.press('Escape')
     })
 
     await test.step('and offline, where one flipped byte is named', async () => {
       const bundle = info.outputPath('run.tar')
-      await page.getByRole('button', { name: /^More for/ }).click()
+      await page.getByRole('button', { name: 'More for bgp-failover-lab' }).click()
       const download = page.waitForEvent('download')
       await page.getByRole('menuitem', { name: 'Export as a bundle' }).click()
       await (await download).saveAs(bundle)
-      const good = await holdpoint('verify', bundle)
-      expect(good.code, good.out).toBe(0)
-      expect(good.out).toContain(run)
+      const whole = await holdpoint('verify', bundle)
+      expect(whole.code, whole.out).toBe(0)
+      expect(whole.out).toContain(`holds: ${run} of "bgp-failover-lab"`)
 
       const bytes = readFileSync(bundle)
-      const at = bytes.indexOf('neighbor 192.0.2.1 shutdown') // in no token: a value the ledger speaks of
-      const place = at === -1 ? bytes.indexOf('"wf_id"') : at
-      bytes.writeUInt8(bytes.readUInt8(place) ^ 1, place)
-      const flipped = info.outputPath('flipped.tar')
-      writeFileSync(flipped, bytes)
-      const bad = await holdpoint('verify', flipped)
-      expect(bad.code, bad.out).toBe(5)
-      expect(bad.out).toMatch(/does not hold|not what/)
+      for (const [place, named] of [
+        [bytes.indexOf('"token":"', bytes.indexOf('"seq":3,')) + 60, 'ledger.jsonl'],
+        [bytes.indexOf('neighbor 192.0.2.1 shutdown'), 'values/'],
+      ] as const) {
+        const flipped = info.outputPath('flipped.tar')
+        writeFileSync(flipped, withFlipped(bytes, place))
+        const verdict = await holdpoint('verify', flipped)
+        expect(verdict.code, verdict.out).toBe(5)
+        expect(verdict.out).toContain(`does not hold, in ${named}`)
+      }
     })
   })
+
+  test('after a rollback the run can go on from before the step, and asks again', async ({ page }) => {
+    const before = readFileSync(house.routerFile())
+    await signIn(page, house.origin, ada)
+    await page.getByRole('link', { name: 'Workflows' }).click()
+    await page.getByRole('link', { name: 'Run bgp-failover-lab…' }).click()
+    await page.getByRole('button', { name: 'Run bgp-failover-lab' }).click()
+    await expect(status(page)).toContainText('waiting for operator')
+    await page.getByRole('button', { name: /^Approve Move traffic to transit-b/ }).click()
+    await expect(status(page)).toContainText('failed')
+    await graphNode(page, 'Move traffic to transit-b').click()
+    await page.getByRole('link', { name: 'Roll back to before this' }).click()
+    await hold(page, /^Roll back 2 steps/)
+    await expect(status(page)).toContainText('Taken back')
+    expect(readFileSync(house.routerFile()).equals(before)).toBe(true)
+
+    await page.getByRole('button', { name: 'Go on from before Move traffic to transit-b' }).click()
+    await expect(status(page)).toContainText('waiting for operator')
+    await graphNode(page, 'Move traffic to transit-b').click()
+    await expect(page.getByRole('combobox', { name: 'Visit' })).toHaveValue('2')
+    await page.getByRole('button', { name: /^Refuse Move traffic to transit-b/ }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Refuse/ })
+      .click()
+    await expect(status(page)).toContainText('failed')
+    expect(readFileSync(house.routerFile()).equals(before)).toBe(true)
+  })
 })
+
+function withFlipped(bytes: Buffer, place: number): Buffer {
+  const flipped = Buffer.from(bytes)
+  flipped.writeUInt8(flipped.readUInt8(place) ^ 1, place)
+  return flipped
+}
 
 /** From the overview through the inbox to a decision; ends on the run's page. Gives the run's id. */
 async function approveWaitingRun(page: Page): Promise<string> {
@@ -94,14 +130,6 @@ async function approveWaitingRun(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'Open the run' }).click()
   await page.waitForURL(/\/runs\/run_/)
   return decodeURIComponent(/run_[^?/]+/.exec(page.url())?.[0] ?? '')
-}
-
-function status(page: Page) {
-  return page.getByRole('status').first()
-}
-
-function graphNode(page: Page, label: string) {
-  return page.getByRole('button', { name: new RegExp(`^${label}:`) })
 }
 
 function holdpoint(...args: string[]): Promise<{ code: number; out: string }> {

@@ -96,3 +96,13 @@ export async function hold(page: Page, name: string | RegExp): Promise<void> {
   await expect(button).toBeHidden()
   await page.mouse.up()
 }
+
+/** What the page says of its run: the first status on it. */
+export function status(page: Page): Locator {
+  return page.getByRole('status').first()
+}
+
+/** A step on a graph, by its label. */
+export function graphNode(page: Page, label: string): Locator {
+  return page.getByRole('button', { name: new RegExp(`^${label}:`) })
+}
