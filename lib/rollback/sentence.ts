@@ -67,7 +67,7 @@ export function stepSentence(
     case 'restored':
       return step.agent === undefined
         ? `Puts ${target} back to its state before "${step.label}".`
-        : `${step.agent} puts ${target} back to its state before "${step.label}".`
+        : `${agentName(step.agent)} puts ${target} back to its state before "${step.label}".`
     case 'compensated':
       return `Runs the compensating action that "${step.label}" declares against ${target}.`
     case 'irreversible':
@@ -96,4 +96,9 @@ function whyRefused(verification: Verification | undefined): string {
     default:
       return 'it has no checkpoint'
   }
+}
+
+/** The last part of a SPIFFE id is the agent's name for people; ids stand beside it in evidence. */
+function agentName(id: string): string {
+  return id.split('/').at(-1) ?? id
 }
