@@ -151,7 +151,7 @@ describe('a rollback plan', () => {
     expect(plan.steps.map((one) => one.sentence)).toEqual(
       expect.arrayContaining([
         'the config of notify is not put back: its checkpoint has expired.',
-        'spiffe://example.com/router puts the config of update back to its state before "update".',
+        'router puts the config of update back to its state before "update".',
         'Runs the compensating action that "verify" declares against the config of verify.',
         '"validate" cannot be undone: a person is told what it did to the config of validate.',
       ]),
