@@ -14,28 +14,34 @@ import type { PersonPrincipal } from './principal'
 
 const maxRolesPerPerson = 40
 
-/** Adds a person. Throws Problem `name_taken`, `password_weak`, `bad_request`. */
+/**
+ * Adds a person; without a password nobody can sign in as them before an invitation was used (invitations.ts). Throws
+ * Problem `name_taken`, `password_weak`, `bad_request`.
+ */
 export async function createPerson(
   context: AuthContext,
-  asked: { name: string; password: string; roles: string[] },
+  asked: { name: string; password?: string | undefined; roles: string[] },
 ): Promise<PersonRecord> {
   const name = accountName(asked.name)
   const roles = checkedRoles(asked.roles)
-  checkPassword(asked.password, name)
-  const passwordHash = await hashPassword(asked.password)
+  if (asked.password !== undefined) checkPassword(asked.password, name)
+  const passwordHash = asked.password === undefined ? '' : await hashPassword(asked.password)
   const person = { id: mintUuid(), name, roles, createdAt: context.clock.now() }
   await context.people.addPerson({ ...person, passwordHash })
   return person
 }
 
-/** Replaces a person's roles; open sessions have the new ones at once. Throws Problem `not_found`, `last_administrator`, `bad_request`. */
-export async function setRoles(context: AuthContext, personId: string, roles: string[]): Promise<void> {
-  await context.people.setRoles(personId, checkedRoles(roles))
-}
-
-/** Shuts a person out, sessions and API tokens included, or lets them in again. Throws Problem `not_found`, `last_administrator`. */
-export async function setDisabled(context: AuthContext, personId: string, disabled: boolean): Promise<void> {
-  await context.people.setDisabled(personId, disabled, context.clock.now())
+/**
+ * Replaces a person's roles, which open sessions have at once; shuts them out, sessions and API tokens included, or lets
+ * them in again. Throws Problem `not_found`, `last_administrator`, `bad_request`; nothing is changed then.
+ */
+export async function changePerson(
+  context: AuthContext,
+  personId: string,
+  change: { roles?: string[] | undefined; disabled?: boolean | undefined },
+): Promise<void> {
+  const roles = change.roles && checkedRoles(change.roles)
+  await context.people.changePerson(personId, { roles, disabled: change.disabled }, context.clock.now())
 }
 
 /** Ends all sessions of a person, but for one that is kept; returns how many. */
@@ -48,8 +54,8 @@ export async function endSessions(
 }
 
 /**
- * Changes one's own password and ends one's other sessions. Throws Problem `sign_in_failed` when the present one is
- * wrong, `too_many_attempts`, `password_weak`.
+ * Changes one's own password and ends one's other sessions. Throws Problem `password_wrong` when the present one is
+ * not right, `too_many_attempts`, `password_weak`.
  */
 export async function changeOwnPassword(
   context: AuthContext,
@@ -61,19 +67,11 @@ export async function changeOwnPassword(
   const attempt = await beginAttempt(context.people, person.name, undefined, context.clock.now())
   const found = await context.people.credentials(person.name)
   if (!(await verifyPassword(asked.password, found?.passwordHash))) {
-    throw new Problem('sign_in_failed', 'The present password is not right; nothing was changed.')
+    throw new Problem('password_wrong', 'The present password is not right; nothing was changed.')
   }
   await attempt.succeeded()
   const hash = await hashPassword(asked.newPassword)
   await context.people.setPassword(person.id, hash, context.clock.now(), person.session)
-}
-
-/** An administrator gives someone a new password; all their sessions end. Throws Problem `not_found`, `password_weak`. */
-export async function resetPassword(context: AuthContext, personId: string, password: string): Promise<void> {
-  const person = await context.people.person(personId)
-  if (!person) throw new Problem('not_found', 'There is no such person.')
-  checkPassword(password, person.name)
-  await context.people.setPassword(personId, await hashPassword(password), context.clock.now())
 }
 
 function checkedRoles(roles: string[]): string[] {

@@ -3,11 +3,11 @@
  * administrator registered for that agent. Nothing is believed before the signature holds; a token serves one request.
  */
 import { isJsonObject, type JsonObject } from '@/lib/base/json'
-import { Problem } from '@/lib/base/problem'
+import { isProblem, Problem } from '@/lib/base/problem'
 import { LIVE_MAX_AGE_S, SKEW_S } from '@/lib/ect/checks'
 import type { Claims } from '@/lib/ect/claims'
 import { TOKEN_MAX_CHARS, unverifiedPayload } from '@/lib/ect/jws'
-import { jwksOf, parseKeySet, type VerificationKeys } from '@/lib/ect/keys'
+import { type Jwks, jwksOf, parseKeySet, type VerificationKeys } from '@/lib/ect/keys'
 import { verifyTokenSync } from '@/lib/ect/verify-node'
 import type { AgentRecord } from '@/lib/store/agents'
 import type { AuthContext } from './auth-context'
@@ -26,7 +26,7 @@ export interface NewAgent {
   jwks: unknown
 }
 
-/** Registers an agent, or gives a known one a new name, address and keys. Throws Problem `bad_request`, `key_unusable`. */
+/** Registers an agent, or gives a known one a new name, address and keys. Throws Problem `bad_request`. */
 export async function registerAgent(context: AuthContext, asked: NewAgent, by: string): Promise<void> {
   if (!spiffeShape.test(asked.id)) {
     throw new Problem(
@@ -43,7 +43,7 @@ export async function registerAgent(context: AuthContext, asked: NewAgent, by: s
     id: asked.id,
     name,
     baseUrl: checkedBaseUrl(asked.baseUrl),
-    jwks: JSON.stringify(jwksOf(checkedKeys(asked.jwks))),
+    jwks: JSON.stringify(agentKeySet(asked.jwks)),
     addedAt: context.clock.now(),
     addedBy: by,
   })
@@ -57,10 +57,15 @@ function checkedBaseUrl(text: string): string {
     throw new Problem(
       'bad_request',
       "The agent's address must be an http or https URL without user, query or fragment.",
-      { field: 'baseUrl' },
+      { field: 'base_url' },
     )
   }
   return url.href.replace(/\/$/, '')
+}
+
+/** The public keys of a set that may be an agent's. Throws Problem `bad_request`, which never repeats what was given. */
+export function agentKeySet(jwks: unknown): Jwks {
+  return jwksOf(checkedKeys(jwks))
 }
 
 function checkedKeys(jwks: unknown): VerificationKeys {
@@ -72,7 +77,7 @@ function checkedKeys(jwks: unknown): VerificationKeys {
       { field: 'jwks' },
     )
   }
-  const keys = parseKeySet(jwks)
+  const keys = parsedKeys(jwks)
   if (keys.size === 0 || keys.size > maxKeysPerAgent) {
     throw new Problem(
       'bad_request',
@@ -81,6 +86,16 @@ function checkedKeys(jwks: unknown): VerificationKeys {
     )
   }
   return keys
+}
+
+function parsedKeys(jwks: unknown): VerificationKeys {
+  try {
+    return parseKeySet(jwks)
+  } catch (error) {
+    // An installation that cannot read its own keys is broken; one that is given unreadable ones is not.
+    if (!isProblem(error, 'key_unusable')) throw error
+    throw new Problem('bad_request', error.message, { field: 'jwks' })
+  }
 }
 
 /** Key sets as parsed, by agent record: imported keys are cached per key object. Bounded by the number of agents. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { setDisabled, setRoles } from './accounts'
+import { changePerson } from './accounts'
 import { createApiToken, type NewApiToken, tokenOf } from './api-tokens'
 import { actorOf, type PersonPrincipal } from './principal'
 import { person, refusal, type TestInstallation, testInstallation } from './test-installation'
@@ -32,9 +32,9 @@ describe('an API token', () => {
       scopes: ['runs:read', 'tasks:work'],
     })
     expect(principal && actorOf(principal)).toBe('person:ada+token:ci')
-    await setRoles(at, ada.id, ['viewer'])
+    await changePerson(at, ada.id, { roles: ['viewer'] })
     expect((await tokenOf(at, withHeader(`bearer ${secret}`)))?.roles).toEqual(['viewer'])
-    await setRoles(at, ada.id, ['operator'])
+    await changePerson(at, ada.id, { roles: ['operator'] })
   })
 
   it('notes its last use, at most once a minute', async () => {
@@ -69,9 +69,9 @@ describe('an API token', () => {
     expect(await refused(`Bearer ${revoked.secret}`)).toContain('was revoked')
 
     const other = await createApiToken(at, ada, asked)
-    await setDisabled(at, ada.id, true)
+    await changePerson(at, ada.id, { disabled: true })
     expect(await refused(`Bearer ${other.secret}`)).toContain('was disabled')
-    await setDisabled(at, ada.id, false)
+    await changePerson(at, ada.id, { disabled: false })
     at.clock.time += 30 * 86_400_000
     expect(await refused(`Bearer ${other.secret}`)).toContain('has run out')
   })

@@ -14,7 +14,7 @@ const prefix = 'hp_'
 const shape = /^hp_[A-Za-z0-9_-]{43}$/
 const nameShape = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,59}$/
 const maxTokensPerPerson = 50
-const maxDays = 366
+export const maxTokenDays = 366
 /** How fresh "last used" is: a write a minute at most for a token in steady use. */
 const lastUsedStepMs = 60_000
 
@@ -39,8 +39,8 @@ export async function createApiToken(
       "The token's name must be 1 to 60 letters, digits, spaces, or . _ -, beginning with a letter or digit.",
     )
   }
-  if (!Number.isInteger(asked.days) || asked.days < 1 || asked.days > maxDays) {
-    throw new Problem('bad_request', `A token lives a whole number of days from 1 to ${maxDays}.`)
+  if (!Number.isInteger(asked.days) || asked.days < 1 || asked.days > maxTokenDays) {
+    throw new Problem('bad_request', `A token lives a whole number of days from 1 to ${maxTokenDays}.`)
   }
   const usable = (await context.people.tokensOf(person.id)).filter(
     (t) => t.revokedAt === undefined && t.expiresAt > now,

@@ -42,7 +42,7 @@ export async function beginAttempt(
   address: string | undefined,
   now: number,
 ): Promise<Attempt> {
-  const account = `account:${sha256(name)}`
+  const account = accountSubject(name)
   const place = address === undefined ? undefined : `address:${sha256(address)}`
   await count(people, account, limits.account, now)
   if (place) await count(people, place, limits.address, now)
@@ -53,6 +53,15 @@ export async function beginAttempt(
       if (place) await takeBack(people, place)
     },
   }
+}
+
+/** Forgets the failures of an account: it has a new password. */
+export async function clearAttempts(people: PeopleStore, name: string): Promise<void> {
+  await people.clearAttempts(accountSubject(name))
+}
+
+function accountSubject(name: string): string {
+  return `account:${sha256(name)}`
 }
 
 async function count(people: PeopleStore, subject: string, limit: Limit, now: number): Promise<void> {

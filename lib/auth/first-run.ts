@@ -3,13 +3,13 @@
  * chooses a name and a password. Opening it changes nothing, only choosing does. Only the newest link works, for a day,
  * once; the store keeps its hash.
  */
-import { randomBytes } from 'node:crypto'
 import { sha256 } from '@/lib/base/hash'
 import { mintUuid } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
 import type { LinkState } from '@/lib/store/people'
 import { accountName } from './account-name'
 import type { AuthContext } from './auth-context'
+import { newLinkToken } from './one-time-link'
 import { checkPassword, hashPassword } from './passwords'
 
 export const firstRunLinkHours = 24
@@ -17,8 +17,8 @@ export const firstRunLinkHours = 24
 /** The link to print, `http://localhost:3000/first-run/…`, while no administrator exists; else nothing. */
 export async function firstRunLink(context: AuthContext): Promise<string | undefined> {
   if (await context.people.hasAdministrator()) return undefined
-  const token = randomBytes(32).toString('base64url')
-  await context.people.putLink(sha256(token), context.clock.now() + firstRunLinkHours * 3_600_000)
+  const { token, hash } = newLinkToken()
+  await context.people.putLink(hash, context.clock.now() + firstRunLinkHours * 3_600_000)
   return `${context.publicOrigin}/first-run/${token}`
 }
 

@@ -41,6 +41,7 @@ export const problemStatus = {
   cross_site: 403,
   not_signed_in: 401,
   sign_in_failed: 401,
+  password_wrong: 403,
   token_invalid: 401,
   session_ended: 401,
   too_many_attempts: 429,
@@ -49,6 +50,7 @@ export const problemStatus = {
   link_used: 410,
   password_weak: 422,
   name_taken: 409,
+  account_disabled: 409,
   last_administrator: 409,
   not_found: 404,
   // workflows

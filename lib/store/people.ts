@@ -1,10 +1,10 @@
 /*
- * People, their sessions, API tokens, attempts to sign in, and the one-time link. Control data: written through Prisma,
+ * People, their sessions, API tokens, attempts to sign in, and one-time links. Control data: written through Prisma,
  * a transaction where more than one row must agree, always behind the file's write gate, the write first so that
  * SQLite's lock is taken before anything is read.
  *
- * What this room promises: an installation that has an administrator keeps one; a one-time link makes one person, once;
- * an account's name is never given to another. Secrets arrive hashed; nothing here could be used to sign in.
+ * What this room promises: an installation that has an administrator who can sign in keeps one; a one-time link works
+ * once; an account's name is never given to another. Secrets arrive hashed; nothing here could be used to sign in.
  */
 import { Problem } from '@/lib/base/problem'
 import { type Control, controlOf, isUniqueViolation } from './control'
@@ -20,9 +20,22 @@ export interface PersonRecord {
   disabledAt?: number
 }
 
+/** A person as administrators see them. */
+export interface RosterRecord extends PersonRecord {
+  /** False while only an invitation leads in. */
+  hasPassword: boolean
+  /** Sessions that are good now. */
+  sessions: number
+  /** The newest session that is still remembered. */
+  signedInAt?: number
+  /** When the invitation that was not used yet runs out; it may have. */
+  invitedUntil?: number
+}
+
 export interface NewPerson {
   id: string
   name: string
+  /** Empty when an invitation will set one. */
   passwordHash: string
   roles: readonly string[]
   createdAt: number
@@ -56,7 +69,16 @@ export interface AttemptRecord {
   updatedAt: number
 }
 
+/** What changes about a person; what is left out stays. */
+export interface PersonChange {
+  roles?: readonly string[] | undefined
+  disabled?: boolean | undefined
+}
+
 export type LinkState = 'open' | 'used' | 'expired' | 'unknown'
+
+/** More people than one installation has; a list of them is read whole. */
+const maxPeople = 10_000
 
 const withRoles = { roles: { orderBy: { role: 'asc' } } } as const
 type PersonRow = Prisma.PersonGetPayload<{ include: typeof withRoles }>
@@ -84,12 +106,14 @@ export class PeopleStore {
     return row ? personOf(row) : undefined
   }
 
-  /** A person and what their password is checked against. */
-  async credentials(name: string): Promise<{ person: PersonRecord; passwordHash: string } | undefined> {
+  /** A person and what their password is checked against; no hash while they have not chosen one. */
+  async credentials(
+    name: string,
+  ): Promise<{ person: PersonRecord; passwordHash: string | undefined } | undefined> {
     const row = await this.#control.read((prisma) =>
       prisma.person.findUnique({ where: { name }, include: withRoles }),
     )
-    return row ? { person: personOf(row), passwordHash: row.passwordHash } : undefined
+    return row ? { person: personOf(row), passwordHash: row.passwordHash || undefined } : undefined
   }
 
   /** Everyone, by name; the disabled too. */
@@ -98,10 +122,42 @@ export class PeopleStore {
       prisma.person.findMany({
         orderBy: { name: 'asc' },
         include: withRoles,
-        take: 10_000,
+        take: maxPeople,
       }),
     )
     return rows.map(personOf)
+  }
+
+  /** Everyone, by name, with what administrators want to know of them. */
+  async roster(now: number): Promise<RosterRecord[]> {
+    return this.#control.read(async (prisma) => {
+      const rows = await prisma.person.findMany({
+        orderBy: { name: 'asc' },
+        include: withRoles,
+        take: maxPeople,
+      })
+      const open = await prisma.session.groupBy({
+        by: ['personId'],
+        where: { endedAt: null, expiresAt: { gt: now } },
+        _count: true,
+      })
+      const newest = await prisma.session.groupBy({ by: ['personId'], _max: { createdAt: true } })
+      const invitations = await prisma.invitation.findMany({ where: { usedAt: null }, take: maxPeople })
+      const sessions = new Map(open.map((row) => [row.personId, row._count]))
+      const signedIn = new Map(newest.map((row) => [row.personId, Number(row._max.createdAt)]))
+      const invited = new Map(invitations.map((row) => [row.personId, Number(row.expiresAt)]))
+      return rows.map((row) => {
+        const signedInAt = signedIn.get(row.id)
+        const invitedUntil = invited.get(row.id)
+        return {
+          ...personOf(row),
+          hasPassword: row.passwordHash !== '',
+          sessions: sessions.get(row.id) ?? 0,
+          ...(signedInAt !== undefined && { signedInAt }),
+          ...(invitedUntil !== undefined && { invitedUntil }),
+        }
+      })
+    })
   }
 
   /** True when someone could administer. */
@@ -114,27 +170,16 @@ export class PeopleStore {
     await this.#write((tx) => insertPerson(tx, person))
   }
 
-  /** Throws Problem `not_found`, `last_administrator`. */
-  async setRoles(id: string, roles: readonly string[]): Promise<void> {
+  /**
+   * Gives a person other roles, shuts them out, or both at once. Disabling ends every session and the invitation;
+   * enabling brings none back. Throws Problem `not_found`, `last_administrator`.
+   */
+  async changePerson(id: string, { roles, disabled }: PersonChange, now: number): Promise<void> {
     await this.#write(async (tx) => {
-      await tx.personRole.deleteMany({ where: { personId: id } })
+      if (roles) await replaceRoles(tx, id, roles)
+      if (disabled !== undefined) await setDisabled(tx, id, disabled, now)
       await mustExist(tx, id)
-      await tx.personRole.createMany({ data: [...new Set(roles)].map((role) => ({ personId: id, role })) })
-      await mustKeepAdministrator(tx)
-    })
-  }
-
-  /** Disabling ends every session; enabling brings none back. Throws Problem `not_found`, `last_administrator`. */
-  async setDisabled(id: string, disabled: boolean, now: number): Promise<void> {
-    await this.#write(async (tx) => {
-      const { count } = await tx.person.updateMany({
-        where: { id },
-        data: { disabledAt: disabled ? now : null },
-      })
-      if (count === 0) throw noPerson(id)
-      if (!disabled) return
-      await endSessions(tx, id, now)
-      await mustKeepAdministrator(tx)
+      if (roles || disabled) await mustKeepAdministrator(tx)
     })
   }
 
@@ -176,7 +221,19 @@ export class PeopleStore {
     return rows.map(sessionOf)
   }
 
-  /** Ends one session; ending it again changes nothing. */
+  /** Ends one session of a person. Throws Problem `not_found` when it is not theirs. Ending it again changes nothing. */
+  async endSessionOf(hash: string, personId: string, now: number): Promise<void> {
+    await this.#write(async (tx) => {
+      const { count } = await tx.session.updateMany({
+        where: { hash, personId, endedAt: null },
+        data: { endedAt: now },
+      })
+      if (count > 0 || (await tx.session.findFirst({ where: { hash, personId } }))) return
+      throw new Problem('not_found', 'There is no such session of yours; list them to see what there is.')
+    })
+  }
+
+  /** Ends one session, whosever it is; ending it again changes nothing. */
   async endSession(hash: string, now: number): Promise<void> {
     await this.#write((tx) =>
       tx.session.updateMany({ where: { hash, endedAt: null }, data: { endedAt: now } }),
@@ -239,7 +296,45 @@ export class PeopleStore {
     })
   }
 
-  // the one-time link
+  // invitations
+
+  /** Puts a new link in the place of one that was not used. Throws Problem `not_found`. */
+  async putInvitation(hash: string, personId: string, expiresAt: number): Promise<void> {
+    await this.#write(async (tx) => {
+      await tx.invitation.deleteMany({ where: { personId, usedAt: null } })
+      await mustExist(tx, personId)
+      await tx.invitation.create({ data: { hash, personId, expiresAt } })
+    })
+  }
+
+  /** What an invitation is good for, and whose it is. */
+  async invitation(hash: string, now: number): Promise<{ state: LinkState; person?: PersonRecord }> {
+    const row = await this.#control.read((prisma) =>
+      prisma.invitation.findUnique({ where: { hash }, include: { person: { include: withRoles } } }),
+    )
+    if (!row || row.person.disabledAt !== null) return { state: 'unknown' }
+    const person = personOf(row.person)
+    if (row.usedAt !== null) return { state: 'used', person }
+    return { state: Number(row.expiresAt) > now ? 'open' : 'expired', person }
+  }
+
+  /**
+   * Uses an invitation up: the person has this password, and their sessions end, in one transaction. False when it is
+   * not open any more; nothing has changed then.
+   */
+  async useInvitation(hash: string, passwordHash: string, now: number): Promise<boolean> {
+    return this.#write(async (tx) => {
+      const where = { hash, usedAt: null, expiresAt: { gt: now }, person: { disabledAt: null } }
+      const { count } = await tx.invitation.updateMany({ where, data: { usedAt: now } })
+      const row = count === 0 ? null : await tx.invitation.findUnique({ where: { hash } })
+      if (!row) return false
+      await tx.person.update({ where: { id: row.personId }, data: { passwordHash } })
+      await endSessions(tx, row.personId, now)
+      return true
+    })
+  }
+
+  // the first administrator's link
 
   /** Puts a new link in the place of those that were not used. */
   async putLink(hash: string, expiresAt: number): Promise<void> {
@@ -318,7 +413,8 @@ export class PeopleStore {
         where: { updatedAt: { lt: before }, blockedUntil: { lt: before } },
       })
       const links = await tx.firstRunLink.deleteMany({ where: { usedAt: null, expiresAt: { lt: before } } })
-      return sessions.count + attempts.count + links.count
+      const invitations = await tx.invitation.deleteMany({ where: { expiresAt: { lt: before } } })
+      return sessions.count + attempts.count + links.count + invitations.count
     })
   }
 
@@ -341,13 +437,31 @@ async function insertPerson(tx: Transaction, { roles, ...person }: NewPerson): P
   }
 }
 
+async function replaceRoles(tx: Transaction, id: string, roles: readonly string[]): Promise<void> {
+  await tx.personRole.deleteMany({ where: { personId: id } })
+  // A foreign key would refuse it as well, in words that are not ours.
+  await mustExist(tx, id)
+  await tx.personRole.createMany({ data: [...new Set(roles)].map((role) => ({ personId: id, role })) })
+}
+
+async function setDisabled(tx: Transaction, id: string, disabled: boolean, now: number): Promise<void> {
+  // Disabling again keeps the moment it happened.
+  const where = { id, ...(disabled && { disabledAt: null }) }
+  await tx.person.updateMany({ where, data: { disabledAt: disabled ? now : null } })
+  if (!disabled) return
+  await endSessions(tx, id, now)
+  await tx.invitation.deleteMany({ where: { personId: id, usedAt: null } })
+}
+
 async function endSessions(tx: Transaction, personId: string, now: number, keep?: string): Promise<number> {
   const where = { personId, endedAt: null, ...(keep !== undefined && { hash: { not: keep } }) }
   return (await tx.session.updateMany({ where, data: { endedAt: now } })).count
 }
 
+/** Those who can sign in: an invitation may never be used. */
 function activeAdministrators(tx: Transaction): Promise<number> {
-  return tx.person.count({ where: { disabledAt: null, roles: { some: { role: 'administrator' } } } })
+  const roles = { some: { role: 'administrator' } }
+  return tx.person.count({ where: { disabledAt: null, passwordHash: { not: '' }, roles } })
 }
 
 async function mustKeepAdministrator(tx: Transaction): Promise<void> {

@@ -13,7 +13,7 @@
  * its sentence and an id to look up in the log.
  */
 import type { z } from 'zod'
-import { holds, type Principal, type Scope } from '@/lib/auth/principal'
+import { holds, type PersonPrincipal, type Principal, type Scope } from '@/lib/auth/principal'
 import { Problem } from '@/lib/base/problem'
 import { defaultMaxBodyBytes, mediaTypeOf, parseJson, parseWith, readBytes } from './body'
 import { refuseCrossSite } from './cross-site'
@@ -72,7 +72,12 @@ export interface RouteContext {
   params: Promise<Record<string, string | string[] | undefined>>
 }
 
-type PrincipalFor<O> = O extends { auth: 'none' } ? undefined : Principal
+/** A session is a person's; only the Authorization header stands for anyone else. */
+type PrincipalFor<O> = O extends { auth: 'none' }
+  ? undefined
+  : O extends { auth: 'session' }
+    ? PersonPrincipal
+    : Principal
 type BodyFor<O> = O extends { body: z.ZodType<infer B> } ? B : undefined
 
 /**
@@ -215,7 +220,7 @@ async function paramsOf(context: RouteContext): Promise<Record<string, string>> 
 
 /** A path for logs: no query, and no one-time token. */
 function safePath(url: string): string {
-  return new URL(url).pathname.replace(/^\/first-run\/.*/, '/first-run/…').slice(0, 300)
+  return new URL(url).pathname.replace(/^\/(first-run|invitation)\/.*/, '/$1/…').slice(0, 300)
 }
 
 /** A JSON answer. */

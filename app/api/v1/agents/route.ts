@@ -1,1 +1,1 @@
-export { listAgents as GET, postAgent as POST } from '@/lib/server/handlers/house'
+export { deleteAgent as DELETE, listAgents as GET, postAgent as POST } from '@/lib/server/handlers/agents'

@@ -1,1 +1,1 @@
-export { getMe as GET } from '@/lib/server/handlers/house'
+export { getMe as GET } from '@/lib/server/handlers/account'

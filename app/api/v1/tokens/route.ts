@@ -1,1 +1,1 @@
-export { postToken as POST } from '@/lib/server/handlers/house'
+export { listTokens as GET, postToken as POST } from '@/lib/server/handlers/tokens'

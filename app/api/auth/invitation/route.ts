@@ -1,0 +1,1 @@
+export { acceptInvitation as POST } from '@/lib/server/handlers/people'

@@ -1,0 +1,1 @@
+export { lookUpKeys as POST } from '@/lib/server/handlers/agents'

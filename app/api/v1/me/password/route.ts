@@ -1,0 +1,1 @@
+export { patchPassword as PATCH } from '@/lib/server/handlers/account'

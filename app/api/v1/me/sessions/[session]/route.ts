@@ -1,0 +1,1 @@
+export { endSession as DELETE } from '@/lib/server/handlers/account'

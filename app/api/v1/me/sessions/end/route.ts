@@ -1,0 +1,1 @@
+export { endOtherSessions as POST } from '@/lib/server/handlers/account'

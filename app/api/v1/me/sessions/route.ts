@@ -1,0 +1,1 @@
+export { listSessions as GET } from '@/lib/server/handlers/account'

@@ -1,0 +1,1 @@
+export { postInvitation as POST } from '@/lib/server/handlers/people'

@@ -1,0 +1,1 @@
+export { patchPerson as PATCH } from '@/lib/server/handlers/people'

@@ -1,0 +1,1 @@
+export { endPersonsSessions as POST } from '@/lib/server/handlers/people'

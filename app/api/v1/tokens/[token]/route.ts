@@ -1,0 +1,1 @@
+export { deleteToken as DELETE } from '@/lib/server/handlers/tokens'
