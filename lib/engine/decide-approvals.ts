@@ -56,7 +56,13 @@ function settle(
   )
   switch (wish.verdict) {
     case 'approve':
-      return passHold(run, visit, wish, decidedJti, draft)
+      return passHold(
+        run,
+        visit,
+        { ...wish, action: wish.edited?.hash ?? approval.action },
+        decidedJti,
+        draft,
+      )
     case 'refuse':
       return failStep(run, visit, refusal(wish), draft, at, [decidedJti])
     case 'took_effect':
@@ -85,7 +91,7 @@ function refusal(wish: { by: string; comment: string }) {
 function passHold(
   run: Run,
   visit: Visit,
-  wish: { by: string; comment: string },
+  wish: { by: string; comment: string; action: string },
   decidedJti: string,
   draft: Draft,
 ): void {
@@ -97,7 +103,7 @@ function passHold(
       node: node.id,
       visit: visit.visit,
       attempt: 1,
-      action: visit.action ?? '',
+      action: wish.action,
       reads: visit.reads,
       consequence: 'read_only',
     },

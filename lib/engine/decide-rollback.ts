@@ -161,6 +161,10 @@ export function decideChoice(run: Run, wish: Wish<'choose'>, draft: Draft, now: 
         : `"${rollback.choice}" was chosen already`
     throw new Problem('run_moved_on', `After ${rollback.id} ${how}`)
   }
+  const atWork = [...run.active].find((node) => run.visits.get(node)?.state.status === 'running')
+  if (wish.choice === 'end' && atWork !== undefined) {
+    throw new Problem('rollback_busy', `${atWork} is still running; wait for it, then end the run`)
+  }
   const choiceJti = draft.add(
     { type: 'rollback_choice', rollback: rollback.id, choice: wish.choice, by: wish.by },
     [rollback.resultJti ?? rollback.requestJti],

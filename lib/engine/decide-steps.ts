@@ -4,9 +4,9 @@ import { prefixed } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
 import type { ApprovalKind } from '@/lib/hitl/terms'
 import type { GraphNode } from '@/lib/workflow/graph'
-import type { ActionRef, At, Command, StepFailure } from './commands'
+import type { ActionRef, At, CheckpointTaken, Command, StepFailure } from './commands'
 import { type Draft, parentsOfStep } from './draft'
-import { requiresApproval } from './gate'
+import { requiresApproval, roomFor } from './gate'
 import { movedOn } from './refusal'
 import { nextAttempt, retryDelayMs } from './retry'
 import type { Run, Visit } from './run'
@@ -99,6 +99,9 @@ export function decideBegin(run: Run, wish: Wish<'begin'>, draft: Draft, at: At)
   const visit = dueVisit(run, wish.node, wish.visit)
   const node = nodeOf(run, wish.node)
   const { action } = wish
+  if (roomFor(run) === 0) {
+    throw new Problem('run_moved_on', `${node.id} has to wait: as many steps are running as may at once`)
+  }
   if (!run.start?.dryRun) {
     refuseUnapproved(visit, node, action.hash)
     if (action.consequence !== 'read_only' && !wish.checkpoint) {
@@ -124,13 +127,41 @@ export function decideBegin(run: Run, wish: Wish<'begin'>, draft: Draft, at: At)
     parentsOfStep(run, visit),
   )
   if (wish.checkpoint) {
-    const { jti, ...checkpoint } = wish.checkpoint
-    draft.add(
-      { type: 'checkpoint', node: node.id, visit: visit.visit, attempt, ...checkpoint },
-      [taskJti],
-      jti,
+    addCheckpoint(wish.checkpoint, visit, attempt, taskJti, draft)
+  }
+}
+
+/** A rollback URI is followed as it is, so it is never cut. */
+const maxUriBytes = 1000
+
+/** NOTES 3.1: the checkpoint's parent is the task token. */
+export function addCheckpoint(
+  taken: CheckpointTaken,
+  visit: Visit,
+  attempt: number,
+  taskJti: string,
+  draft: Draft,
+): void {
+  const { jti, ...checkpoint } = taken
+  if (clip(checkpoint.rollbackUri, maxUriBytes) !== checkpoint.rollbackUri) {
+    throw new Problem(
+      'bad_request',
+      `The rollback URI of ${visit.node} does not fit into a token; at most ${maxUriBytes} bytes do`,
     )
   }
+  draft.add(
+    {
+      type: 'checkpoint',
+      node: visit.node,
+      visit: visit.visit,
+      attempt,
+      ...checkpoint,
+      target: clip(checkpoint.target, 400),
+      description: clip(checkpoint.description, 800),
+    },
+    [taskJti],
+    jti,
+  )
 }
 
 export function decideSucceeded(run: Run, wish: Wish<'succeeded'>, draft: Draft): void {
@@ -165,25 +196,8 @@ export function failStep(
 ): void {
   const node = nodeOf(run, visit.node)
   const attempt = Math.max(1, visit.attempt)
-  const again =
-    failure.retriable && run.state.status !== 'cancelling' && attempt < (node.retry?.maxAttempts ?? 1)
   const checkpoint = visit.checkpoint === undefined ? undefined : run.checkpoints.get(visit.checkpoint)
-  const errorJti = draft.add(
-    {
-      type: 'error',
-      node: visit.node,
-      visit: visit.visit,
-      attempt,
-      severity: again ? 'warning' : failure.severity,
-      errorType: failure.errorType,
-      code: clip(failure.code, 60),
-      description: clip(failure.description, 1000),
-      checkpointId: checkpoint?.jti,
-      upstream: [],
-      retryAt: again ? at.now + retryDelayMs(node.retry, attempt, at.chance) : undefined,
-    },
-    par,
-  )
+  const { jti, again } = addError(run, visit, attempt, failure, draft, at, par, checkpoint?.jti)
   if (again || !checkpoint || checkpoint.reversible || visit.action === undefined) return
   askPerson(
     {
@@ -198,29 +212,50 @@ export function failStep(
         reads: [],
       },
       sentence: `${node.label} failed and cannot be undone`,
-      par: [errorJti],
+      par: [jti],
     },
     draft,
     at,
   )
 }
 
-export function decideUnresolved(run: Run, wish: Wish<'unresolved'>, draft: Draft): void {
+/** The attempt failed before it began: nothing happened to the world. */
+export function decideUnresolved(run: Run, wish: Wish<'unresolved'>, draft: Draft, at: At): void {
   const visit = dueVisit(run, wish.node, wish.visit)
-  draft.add(
+  const par = parentsOfStep(run, visit)
+  addError(run, visit, nextAttempt(visit), wish.failure, draft, at, par)
+}
+
+/** Adds the error token of an attempt, and says whether another one is due (ATD section 5). */
+function addError(
+  run: Run,
+  visit: Visit,
+  attempt: number,
+  failure: StepFailure,
+  draft: Draft,
+  at: At,
+  par: string[],
+  checkpointId?: string,
+): { jti: string; again: boolean } {
+  const { retry } = nodeOf(run, visit.node)
+  const again = failure.retriable && run.state.status !== 'cancelling' && attempt < (retry?.maxAttempts ?? 1)
+  const jti = draft.add(
     {
       type: 'error',
-      node: wish.node,
-      visit: wish.visit,
-      attempt: nextAttempt(visit),
-      severity: wish.failure.severity,
-      errorType: wish.failure.errorType,
-      code: clip(wish.failure.code, 60),
-      description: clip(wish.failure.description, 1000),
+      node: visit.node,
+      visit: visit.visit,
+      attempt,
+      severity: again ? 'warning' : failure.severity,
+      errorType: failure.errorType,
+      code: clip(failure.code, 60),
+      description: clip(failure.description, 1000),
+      checkpointId,
       upstream: [],
+      retryAt: again ? at.now + retryDelayMs(retry, attempt, at.chance) : undefined,
     },
-    parentsOfStep(run, visit),
+    par,
   )
+  return { jti, again }
 }
 
 export function decideUnknown(run: Run, wish: Wish<'unknown'>, draft: Draft, at: At): void {
@@ -308,19 +343,18 @@ export function latestOf(visit: Visit): string {
   return jti
 }
 
-/** What was approved is what is done: another digest, or none where one is needed, is refused. */
+/** What was approved is what is done, in every attempt: another digest, or none where one is needed, is refused. */
 function refuseUnapproved(visit: Visit, node: GraphNode, action: string): void {
-  if (visit.state.status === 'pending' && requiresApproval(node)) {
+  if (requiresApproval(node) && visit.approved === undefined) {
     throw new Problem('approval_gone', `${node.id} needs a decision before it acts, and there is none`)
   }
-  const bound = visit.state.status === 'approved' ? visit.state.action : undefined
-  if (bound !== undefined && bound !== action) {
+  if (visit.approved !== undefined && visit.approved !== action) {
     throw new Problem(
       'approval_digest',
-      `${node.id} was approved as ${bound} and now is ${action}; ask again`,
+      `${node.id} was approved as ${visit.approved} and now is ${action}; ask again`,
     )
   }
-  if (visit.state.status === 'waiting' && visit.action !== action) {
+  if (visit.state.status === 'waiting' && visit.attempt > 0 && visit.taskJti && visit.action !== action) {
     throw new Problem('approval_digest', `${node.id} began as ${visit.action} and a retry may not change it`)
   }
 }

@@ -1,11 +1,11 @@
 /** Tasks that outside agents claim, hold by heartbeats, and report (DESIGN: a node with neither action nor agent). */
 import { Problem } from '@/lib/base/problem'
-import type { At, CheckpointTaken, Command } from './commands'
-import { askOutcome, currentVisit, latestOf, nodeOf, runningVisit } from './decide-steps'
+import type { At, Command } from './commands'
+import { addCheckpoint, askOutcome, currentVisit, latestOf, nodeOf, runningVisit } from './decide-steps'
 import type { Draft } from './draft'
 import { movedOn } from './refusal'
 import { nextAttempt } from './retry'
-import type { Run, Visit } from './run'
+import type { Run } from './run'
 
 type Wish<T extends Command['type']> = Extract<Command, { type: T }>
 
@@ -48,7 +48,6 @@ export function decideClaim(run: Run, wish: Wish<'claim'>, draft: Draft, at: At)
   if (wish.checkpoint) addCheckpoint(wish.checkpoint, visit, attempt, taskJti, draft)
 }
 
-/** NOTES 3.1: the checkpoint's parent is the task token. */
 export function decideCheckpointed(run: Run, wish: Wish<'checkpointed'>, draft: Draft): void {
   const visit = currentVisit(run, wish.node, wish.visit)
   const held = runningVisit(run, wish.node, wish.visit, visit.attempt, wish.claimant)
@@ -56,21 +55,6 @@ export function decideCheckpointed(run: Run, wish: Wish<'checkpointed'>, draft: 
     throw new Problem('run_moved_on', `${wish.node} has a checkpoint in this attempt already`)
   }
   addCheckpoint(wish.checkpoint, held, held.attempt, latestOf(held), draft)
-}
-
-function addCheckpoint(
-  taken: CheckpointTaken,
-  visit: Visit,
-  attempt: number,
-  taskJti: string,
-  draft: Draft,
-): void {
-  const { jti, ...checkpoint } = taken
-  draft.add(
-    { type: 'checkpoint', node: visit.node, visit: visit.visit, attempt, ...checkpoint },
-    [taskJti],
-    jti,
-  )
 }
 
 export function decideHeartbeat(run: Run, wish: Wish<'heartbeat'>, draft: Draft): void {

@@ -48,7 +48,7 @@ function decideStarted(run: Run, command: Exclude<Command, { type: 'start' }>, d
     case 'failed':
       return decideFailed(run, command, draft, at)
     case 'unresolved':
-      return decideUnresolved(run, command, draft)
+      return decideUnresolved(run, command, draft, at)
     case 'unknown':
       return decideUnknown(run, command, draft, at)
     case 'claim':

@@ -6,6 +6,7 @@
 import type { Hash } from '@/lib/base/hash'
 import type { ApprovalId, RollbackId } from '@/lib/base/ids'
 import { priorityRank } from './evolve'
+import { roomFor } from './gate'
 import { outcomeOf } from './outcome'
 import type { Run, Visit } from './run'
 
@@ -25,44 +26,41 @@ export type Due =
 
 export interface DueNow {
   now: Due[]
-  /** When to look again if nothing happens before, ms since the epoch; null when only a command can move the run. */
+  /** When somebody should look: now if anything is due, else `alarmAt`. What a run's row carries as `dueAt`. */
   nextAt: number | null
+  /** When more will be due if nothing happens before, ms since the epoch; null when only a command can move the run. */
+  alarmAt: number | null
 }
-
-/** Bounded concurrency within one run, unless the workflow's budget says less. */
-export const maxConcurrentSteps = 16
 
 /** What should be done now, most urgent first, and when to look again. */
 export function due(run: Run, now: number): DueNow {
   const list: Due[] = []
   const alarms: number[] = []
   const { status } = run.state
-  if (status === 'new' || status === 'ended') return { now: [], nextAt: null }
+  if (status === 'new' || status === 'ended') return { now: [], nextAt: null, alarmAt: null }
   dueActive(run, now, list, alarms)
+  dueSilence(run, now, list, alarms)
   if (run.state.status === 'rolling_back') list.push({ do: 'undo', rollback: run.state.rollback })
-  if (status === 'running') dueReady(run, list)
+  if (status === 'running') dueBeginnings(run, now, list, alarms)
   if (status === 'running' || status === 'paused') dueExpiry(run, now, list, alarms)
   if (outcomeOf(run)) list.push({ do: 'finish' })
-  const nextAt = list.length > 0 ? now : alarms.length > 0 ? Math.min(...alarms) : null
-  return { now: list, nextAt }
+  const alarmAt = alarms.length > 0 ? Math.min(...alarms) : null
+  return { now: list, nextAt: list.length > 0 ? now : alarmAt, alarmAt }
 }
 
 function dueActive(run: Run, now: number, list: Due[], alarms: number[]): void {
   for (const node of run.active) {
     const visit = run.visits.get(node) as Visit
     const { state } = visit
-    if (state.status === 'running') {
-      if (state.claimUntil === undefined) {
-        list.push({ do: 'attend', node, visit: visit.visit, attempt: state.attempt })
-      } else if (state.claimUntil <= now) list.push({ do: 'lapse', node, visit: visit.visit })
-      else alarms.push(state.claimUntil)
-    }
-    if (run.state.status !== 'running') continue
-    if (state.status === 'approved') beginOrAlarm(visit, state.action, now, now, list, alarms)
-    if (state.status === 'waiting' && state.for === 'retry') {
-      beginOrAlarm(visit, visit.action, state.until, now, list, alarms)
-    }
+    if (state.status !== 'running') continue
+    if (state.claimUntil === undefined) {
+      list.push({ do: 'attend', node, visit: visit.visit, attempt: state.attempt })
+    } else if (state.claimUntil <= now) list.push({ do: 'lapse', node, visit: visit.visit })
+    else alarms.push(state.claimUntil)
   }
+}
+
+function dueSilence(run: Run, now: number, list: Due[], alarms: number[]): void {
   for (const id of run.openApprovals) {
     const approval = run.approvals.get(id)
     if (approval?.deadlineAt === undefined || approval.onSilence === 'hold') continue
@@ -71,26 +69,30 @@ function dueActive(run: Run, now: number, list: Due[], alarms: number[]): void {
   }
 }
 
-function beginOrAlarm(
-  visit: Visit,
-  action: Hash | undefined,
-  from: number,
-  now: number,
-  list: Due[],
-  alarms: number[],
-): void {
-  if (from > now) alarms.push(from)
-  else if (action === undefined) list.push({ do: 'prepare', node: visit.node, visit: visit.visit })
-  else list.push({ do: 'begin', node: visit.node, visit: visit.visit, action })
+/** Steps that may begin, most urgent first, as many as there is room for: approved, tried again, or ready. */
+function dueBeginnings(run: Run, now: number, list: Due[], alarms: number[]): void {
+  const beginnings: Visit[] = []
+  for (const node of run.active) {
+    const visit = run.visits.get(node) as Visit
+    const { state } = visit
+    if (state.status === 'approved') beginnings.push(visit)
+    if (state.status !== 'waiting' || state.for !== 'retry') continue
+    if (state.until > now) alarms.push(state.until)
+    else beginnings.push(visit)
+  }
+  const room = roomFor(run)
+  if (room === 0) return
+  for (const node of run.ready) beginnings.push(run.visits.get(node) as Visit)
+  const rank = ({ node }: Visit) => priorityRank[run.graph.nodes.get(node)?.priority ?? 'normal']
+  if (beginnings.length > 1) beginnings.sort((a, b) => rank(a) - rank(b))
+  for (const visit of beginnings.slice(0, room)) list.push(beginningOf(visit))
 }
 
-function dueReady(run: Run, list: Due[]): void {
-  const bound = Math.min(run.graph.graph.budget.maxConcurrent ?? maxConcurrentSteps, maxConcurrentSteps)
-  const room = bound - (run.counts.get('running') ?? 0)
-  if (room <= 0 || run.ready.size === 0) return
-  const rank = (node: string) => priorityRank[run.graph.nodes.get(node)?.priority ?? 'normal']
-  const ready = [...run.ready].sort((a, b) => rank(a) - rank(b)).slice(0, room)
-  for (const node of ready) list.push({ do: 'prepare', node, visit: run.visits.get(node)?.visit ?? 1 })
+/** What was approved or tried before begins with exactly that action; everything else is resolved first. */
+function beginningOf({ node, visit, state, action, taskJti, approved }: Visit): Due {
+  const exact = approved ?? (taskJti === undefined ? undefined : action)
+  if (state.status === 'pending' || exact === undefined) return { do: 'prepare', node, visit }
+  return { do: 'begin', node, visit, action: exact }
 }
 
 function dueExpiry(run: Run, now: number, list: Due[], alarms: number[]): void {

@@ -57,6 +57,8 @@ export function evolve(run: Run, fact: Fact): Run {
         elapsedS: fact.elapsedS,
         reason: fact.reason,
       }
+      // Whoever is still waited for is not waited for any more; what people only take note of stays open.
+      standDown(run, [...run.active], fact.at)
       break
     case 'join':
       break
@@ -115,7 +117,7 @@ function evolveStep(run: Run, fact: StepFact): void {
     case 'task_start':
       return evolveStart(run, visit, fact)
     case 'task_heartbeat':
-      if (visit.state.status === 'running') visit.state.claimUntil = fact.at + fact.claimS * 1000
+      if (visit.state.status === 'running') visit.state.claimUntil = claimedUntil(fact, visit.state.timeoutAt)
       return
     case 'claim_lapsed':
       visit.lastJti = fact.jti
@@ -154,9 +156,14 @@ function evolveStart(run: Run, visit: Visit, fact: FactOf<'task_start'>): void {
     attempt: fact.attempt,
     since: fact.at,
     agent: fact.agent,
-    claimUntil: fact.claimS === undefined ? undefined : fact.at + fact.claimS * 1000,
+    claimUntil: claimedUntil(fact, fact.timeoutAt),
     timeoutAt: fact.timeoutAt,
   })
+}
+
+/** Heartbeats hold a claim, but never past the step's own time. */
+function claimedUntil(fact: { at: number; claimS?: number }, timeoutAt = Number.POSITIVE_INFINITY) {
+  return fact.claimS === undefined ? undefined : Math.min(fact.at + fact.claimS * 1000, timeoutAt)
 }
 
 /** NOTES 3.3: `info` and `warning` fail nothing. A warning with `retryAt` says that the attempt is over and another is due. */
@@ -210,6 +217,7 @@ function evolveApproval(
   visit.lastJti = fact.jti
   if (approval.kind === 'approval' && fact.verdict === 'approve') {
     const action = fact.edited ?? fact.action
+    visit.approved = action
     setState(run, visit, { status: 'approved', approval: approval.id, action, by: fact.by })
   }
 }
@@ -336,13 +344,14 @@ export function nodesInScope(run: Run, rollback: Pick<Rollback, 'scope' | 'node'
 }
 
 /*
- * Going on from the checkpoint: what was in scope is visited anew, and so is what had failed behind it, because it
- * failed on something that is no longer so.
+ * Going on from the checkpoint: what was in scope is visited anew. So is what stands behind it and is not done: it
+ * failed, or waits, on something that is no longer so. What is at work there, or may have taken effect, is left to end.
  */
 function goOn(run: Run, rollback: Rollback, at: number): void {
   const again = new Set(nodesInScope(run, rollback))
   for (const node of withDescendants(run.graph, rollback.node)) {
-    if (run.visits.get(node)?.state.status !== 'done') again.add(node)
+    const { state } = run.visits.get(node) as Visit
+    if (state.status !== 'done' && state.status !== 'running' && !isUnknown(run, state)) again.add(node)
   }
   voidApprovals(run, (approval) => again.has(approval.node), at)
   for (const node of again) {
@@ -375,13 +384,20 @@ function countMissing(run: Run): void {
  */
 function standDown(run: Run, nodes: string[], at: number): void {
   const inScope = new Set(nodes)
+  const unknown = new Set(nodes.filter((node) => isUnknown(run, (run.visits.get(node) as Visit).state)))
   voidApprovals(run, (approval) => inScope.has(approval.node), at)
   for (const node of nodes) {
     const visit = run.visits.get(node)
     if (visit?.state.status !== 'waiting' && visit?.state.status !== 'approved') continue
-    const unknown = visit.state.status === 'waiting' && visit.state.for === 'person' && visit.attempt > 0
-    setState(run, visit, unknown ? { status: 'escalated', since: at } : { status: 'pending' })
+    if (!unknown.has(node)) visit.approved = undefined
+    setState(run, visit, unknown.has(node) ? { status: 'escalated', since: at } : { status: 'pending' })
   }
+}
+
+/** True while a person is asked whether an effect happened. */
+function isUnknown(run: Run, state: VisitState): boolean {
+  if (state.status !== 'waiting' || state.for !== 'person') return false
+  return run.approvals.get(state.approval)?.kind === 'outcome_unknown'
 }
 
 function voidApprovals(run: Run, which: (approval: Approval) => boolean, at: number): void {

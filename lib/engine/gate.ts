@@ -1,14 +1,26 @@
 import type { GraphNode } from '@/lib/workflow/graph'
-import type { Visit } from './run'
+import type { Run } from './run'
+
+/** Bounded concurrency within one run, unless the workflow's budget says less. */
+const maxConcurrentSteps = 16
+
+/** How many more steps may begin now. */
+export function roomFor(run: Run): number {
+  const bound = Math.min(run.graph.graph.budget.maxConcurrent ?? maxConcurrentSteps, maxConcurrentSteps)
+  return Math.max(0, bound - (run.counts.get('running') ?? 0))
+}
 
 /** True when a person must decide before the node acts (ATD `hitl_required`, NOTES 3.10). */
 export function requiresApproval(node: GraphNode): boolean {
   return node.approval !== undefined || node.kind === 'pause_for_approval'
 }
 
-/** What comes next for a resolved step: ask a person, offer it to agents, or begin. */
-export function nextFor(node: GraphNode, visit: Visit, dryRun: boolean): 'ask' | 'offer' | 'begin' {
+/**
+ * What comes next for a resolved step: ask a person, offer it to agents, or begin. A step is resolved before anybody
+ * was asked about it; what was approved begins as it was approved and is never resolved again.
+ */
+export function nextFor(node: GraphNode, dryRun: boolean): 'ask' | 'offer' | 'begin' {
   if (dryRun) return 'begin'
-  if (requiresApproval(node) && visit.state.status === 'pending') return 'ask'
+  if (requiresApproval(node)) return 'ask'
   return node.kind === 'task' ? 'offer' : 'begin'
 }

@@ -143,6 +143,12 @@ export interface LedgerStore {
   /** Rows of all runs (or one) with `position > after`, in order: what live streams send. */
   since(after: number, limit: number, runId?: RunId): Promise<StoredRow[]>
   lastPosition(): Promise<number>
+  /**
+   * A number that is another one when somebody may have written past this store: a process, or a connection of its
+   * own. It answers in two microseconds, so that whoever writes through this store alone need not read to know that
+   * nothing is new. Absent: nobody can tell.
+   */
+  othersWrote?(): number
   value(hash: Hash): Promise<StoredValue | undefined>
   putValue(value: StoredValue): Promise<void>
   checkpoint(jti: string): Promise<SealedCheckpoint | undefined>

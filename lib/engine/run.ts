@@ -82,6 +82,8 @@ export interface Visit {
   state: VisitState
   /** Digest of the action of the latest attempt or offer. */
   action?: Hash
+  /** Digest that people approved, as edited: the one the visit's attempts are held to. */
+  approved?: Hash
   /** Nodes whose output it read. */
   reads: string[]
   consequence?: Consequence

@@ -5,32 +5,36 @@
 import { isProblem } from '@/lib/base/problem'
 import { type Due, due } from '@/lib/engine/due'
 import type { LeaseRef } from '@/lib/engine/ports'
+import type { Hold } from './hold'
 import type { WorkerPorts } from './ports'
 import { Steps } from './steps'
 import { undoRollback } from './undo'
 
 /** After a fault the same item waits this long before it is taken in hand again. */
-const faultPauseMs = 2000
+export const faultPauseMs = 2000
+/** After a refusal because the run moved on: what is due then is asked anew, but never in a tight circle. */
+const moveOnPauseMs = 100
 
 export class RunDriver {
   private readonly inHand = new Map<string, Promise<void>>()
   private readonly coolUntil = new Map<string, number>()
   private readonly steps: Steps
-  private lost = false
   private signalled = false
   private wakeUp: () => void = () => undefined
   private readonly ports: WorkerPorts
-  readonly lease: LeaseRef
+  readonly hold: Hold
   private readonly draining: AbortSignal
-  private readonly abort: AbortSignal
 
-  /** `draining`: take nothing more in hand. `abort`: effects in hand may not be waited for any longer. */
-  constructor(ports: WorkerPorts, lease: LeaseRef, draining: AbortSignal, abort: AbortSignal) {
+  /** `draining`: take nothing more in hand. */
+  constructor(ports: WorkerPorts, hold: Hold, draining: AbortSignal) {
     this.ports = ports
-    this.lease = lease
+    this.hold = hold
     this.draining = draining
-    this.abort = abort
-    this.steps = new Steps(ports, lease, abort)
+    this.steps = new Steps(ports, hold)
+  }
+
+  private get lease(): LeaseRef {
+    return this.hold.lease
   }
 
   /** Something happened to the run: look again. */
@@ -39,43 +43,42 @@ export class RunDriver {
     this.wakeUp()
   }
 
-  /** The lease is gone: another worker has the run. Nothing more is taken in hand; commits of what is are refused. */
-  lose(): void {
-    this.lost = true
-    this.wake()
-  }
-
-  /** Drives until nothing is due that this worker can do, or it drains or loses the lease. */
+  /**
+   * Drives until nothing is due that this worker can do, or it drains or loses the lease. What is in hand is over when
+   * this is: whoever gets the run next may trust that nobody here is still at it.
+   */
   async drive(): Promise<void> {
-    const drain = () => this.wake()
-    this.draining.addEventListener('abort', drain)
+    const look = () => this.wake()
+    this.draining.addEventListener('abort', look)
+    this.hold.lost.addEventListener('abort', look)
     try {
       await this.driveOn()
     } finally {
-      this.draining.removeEventListener('abort', drain)
+      await Promise.allSettled(this.inHand.values())
+      this.draining.removeEventListener('abort', look)
       this.steps.close()
     }
   }
 
   private async driveOn(): Promise<void> {
-    while (!this.lost && !this.draining.aborted) {
+    while (!this.hold.lost.aborted && !this.draining.aborted) {
       this.signalled = false
-      const { now: list, nextAt } = await this.ports.book.read(this.lease.runId, (run) =>
+      const { now: list, alarmAt } = await this.ports.book.read(this.lease.runId, (run) =>
         due(run, this.ports.timer.now()),
       )
       for (const item of list) this.take(item)
-      const cooling =
-        list.length > 0
-          ? Math.min(...this.coolUntil.values(), Number.POSITIVE_INFINITY)
-          : Number.POSITIVE_INFINITY
-      const wakeAt = Math.min(
-        list.length === 0 ? (nextAt ?? Number.POSITIVE_INFINITY) : cooling,
-        Number.POSITIVE_INFINITY,
-      )
-      if (this.inHand.size === 0 && !Number.isFinite(cooling)) break
-      await this.sleep(wakeAt)
+      const coolAt = this.coolAt(list)
+      if (this.inHand.size === 0 && coolAt === undefined) break
+      await this.sleep(Math.min(alarmAt ?? Number.POSITIVE_INFINITY, coolAt ?? Number.POSITIVE_INFINITY))
     }
-    await Promise.allSettled(this.inHand.values())
+  }
+
+  /** When the first thing that is due, and waits after a fault, may be taken in hand again. */
+  private coolAt(list: Due[]): number | undefined {
+    const times = list
+      .map((item) => keyOf(item))
+      .flatMap((key) => (this.inHand.has(key) ? [] : (this.coolUntil.get(key) ?? [])))
+    return times.length > 0 ? Math.min(...times) : undefined
   }
 
   private take(item: Due): void {
@@ -111,7 +114,7 @@ export class RunDriver {
         await book.execute(runId, { type: 'silence', approval: item.approval }, along)
         return
       case 'undo':
-        return undoRollback(this.ports, this.lease, item.rollback, this.abort)
+        return undoRollback(this.ports, this.hold, item.rollback)
       case 'expire':
         await book.execute(
           runId,
@@ -128,10 +131,14 @@ export class RunDriver {
   }
 
   private fault(key: string, item: Due, error: unknown): void {
-    if (isProblem(error, 'lease_lost')) return this.lose()
+    if (isProblem(error, 'lease_lost')) return this.hold.lose()
+    const now = this.ports.timer.now()
     // The run moved on between asking and doing; asking again says what is due now.
-    if (isProblem(error, 'run_moved_on') || isProblem(error, 'run_ended')) return
-    this.coolUntil.set(key, this.ports.timer.now() + faultPauseMs)
+    if (isProblem(error, 'run_moved_on') || isProblem(error, 'run_ended')) {
+      this.coolUntil.set(key, now + moveOnPauseMs)
+      return
+    }
+    this.coolUntil.set(key, now + faultPauseMs)
     const fault = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
     this.ports.log.error(
       { run: this.lease.runId, item, fault },

@@ -68,6 +68,8 @@ export interface Along {
 interface Wish {
   command: Command
   along: Along
+  /** It was refused on its own merits: whatever becomes of the commit, it is not decided again. */
+  answered?: boolean
   resolve(decision: Decision): void
   reject(error: unknown): void
 }
@@ -76,14 +78,17 @@ interface Entry {
   run: Run
   lastHash: string
   header: RunHeader
+  /** What the store said of others' writes when the ledger was last read. */
+  othersWrote?: number
 }
 
 interface Page {
   queue: Wish[]
   /** The work under way on this run, one thing at a time. */
   tail: Promise<unknown>
+  /** Turns that are waiting or under way. */
+  turns: number
   entry?: Entry
-  touchedAt: number
 }
 
 /** Folds kept in memory; the least recently touched go first. */
@@ -127,11 +132,9 @@ export class RunBook {
   }
 
   private page(runId: RunId): Page {
-    const now = this.ports.clock.now()
     let page = this.pages.get(runId)
     if (page) this.pages.delete(runId)
-    else page = { queue: [], tail: Promise.resolve(), touchedAt: now }
-    page.touchedAt = now
+    else page = { queue: [], tail: Promise.resolve(), turns: 0 }
     this.pages.set(runId, page)
     if (this.pages.size > pagesKept) this.evict()
     return page
@@ -140,12 +143,15 @@ export class RunBook {
   private evict(): void {
     for (const [runId, page] of this.pages) {
       if (this.pages.size <= pagesKept) return
-      if (page.queue.length === 0 && page.entry?.run.state.status !== undefined) this.pages.delete(runId)
+      if (page.turns === 0) this.pages.delete(runId)
     }
   }
 
   private inTurn<T>(page: Page, work: () => Promise<T>): Promise<T> {
-    const next = page.tail.then(work, work)
+    page.turns += 1
+    const next = page.tail.then(work).finally(() => {
+      page.turns -= 1
+    })
     page.tail = next.catch(() => undefined)
     return next
   }
@@ -171,7 +177,9 @@ export class RunBook {
       } catch (error) {
         page.entry = undefined
         if (isProblem(error, 'sequence_taken') && attempt < fenceAttempts) continue
-        for (const wish of wishes) wish.reject(error)
+        // Nothing was done. What one of them brought with it may be at fault: the others are not refused for it.
+        if (wishes.length > 1) for (const wish of wishes) await this.grant(runId, page, [wish])
+        else if (!wishes[0]?.answered) wishes[0]?.reject(error)
         return
       }
     }
@@ -191,6 +199,7 @@ export class RunBook {
     const granted: { wish: Wish; decision: Decision }[] = []
     const facts: Fact[] = []
     for (const wish of wishes) {
+      if (wish.answered) continue
       const decision = this.tryDecide(run, wish, held === undefined)
       if (decision === 'stale') {
         if (facts.length > 0) page.entry = undefined
@@ -236,6 +245,7 @@ export class RunBook {
       return decide(run, wish.command, { now: clock.now(), mint, chance: chance() })
     } catch (error) {
       if (!fresh) return 'stale'
+      wish.answered = true
       wish.reject(error)
       return undefined
     }
@@ -271,16 +281,20 @@ export class RunBook {
 
   /** The run, folded up to the ledger's last row. */
   private async current(runId: RunId, page: Page, create?: RunHeader): Promise<Entry> {
+    const { ledger } = this.ports
+    const othersWrote = ledger.othersWrote?.()
+    if (page.entry && othersWrote !== undefined && page.entry.othersWrote === othersWrote) return page.entry
     const entry = page.entry ?? (await this.opened(runId, create))
     try {
       for (;;) {
-        const rows = await this.ports.ledger.rows(runId, entry.run.seq, rowsPerRead)
+        const rows = await ledger.rows(runId, entry.run.seq, rowsPerRead)
         for (const row of rows) {
           evolve(entry.run, factOf(parseClaims(unverifiedPayload(row.token))))
           entry.lastHash = row.hash
         }
         if (rows.length < rowsPerRead) break
       }
+      entry.othersWrote = othersWrote
     } catch (error) {
       page.entry = undefined
       throw error

@@ -5,16 +5,18 @@
  *   snapshot ─▶ [task token + checkpoint token + sealed state] durable ─▶ effect ─▶ [completion] durable
  *                                                              crash here ╰─▶ recover: look, or ask a person
  */
-import type { ActionRef, CheckpointTaken, StepFailure } from '@/lib/engine/commands'
+import { isProblem, Problem } from '@/lib/base/problem'
+import type { ActionRef, CheckpointTaken } from '@/lib/engine/commands'
 import { parentsOfStep } from '@/lib/engine/draft'
 import { nextFor } from '@/lib/engine/gate'
 import type { LeaseRef, RunHeader, SealedCheckpoint, StoredValue } from '@/lib/engine/ports'
-import type { Run, Visit } from '@/lib/engine/run'
+import type { Run } from '@/lib/engine/run'
 import { nodeKind } from '@/lib/nodes/registry'
 import { type Action, EffectFailed, type Effects, type Performed, type Snapshot } from '@/lib/runners/runner'
 import type { GraphNode } from '@/lib/workflow/graph'
 import { Deadlines } from './deadlines'
 import { effectsFor, failureOf } from './effects'
+import type { Hold } from './hold'
 import type { KindRunner, WorkerPorts } from './ports'
 import { readJson } from './run-book'
 import { RunValues } from './run-values'
@@ -32,7 +34,6 @@ interface Standing {
   values: RunValues
   dryRun: boolean
   follows: string[]
-  state: Visit['state']
   reads: string[]
   effects(attempt: number, signal: AbortSignal, follows?: readonly string[]): Effects
 }
@@ -47,16 +48,21 @@ interface Resolved {
 
 export class Steps {
   private readonly ports: WorkerPorts
-  private readonly lease: LeaseRef
-  private readonly stop: AbortSignal
+  private readonly hold: Hold
   private readonly deadlines: Deadlines
 
-  /** `stop` aborts effects that a shutdown can no longer wait for. */
-  constructor(ports: WorkerPorts, lease: LeaseRef, stop: AbortSignal) {
+  /**
+   * When the hold is lost, effects in hand are aborted and nothing is recorded of them: the next worker finds them
+   * running and recovers them, as after a crash.
+   */
+  constructor(ports: WorkerPorts, hold: Hold) {
     this.ports = ports
-    this.lease = lease
-    this.stop = stop
-    this.deadlines = new Deadlines(ports.timer, stop)
+    this.hold = hold
+    this.deadlines = new Deadlines(ports.timer, hold.lost)
+  }
+
+  private get lease(): LeaseRef {
+    return this.hold.lease
   }
 
   /** No step is under way any more, nor will be. */
@@ -71,14 +77,20 @@ export class Steps {
     try {
       resolved = await this.resolve(standing)
     } catch (error) {
-      this.note(error, standing)
-      await this.execute({ type: 'unresolved', node, visit, failure: failureOf(error) })
-      return
+      return this.unresolved(standing, error)
     }
-    const next = nextFor(standing.node, { ...standing, reads: [], node }, standing.dryRun)
+    const next = nextFor(standing.node, standing.dryRun)
     if (next === 'begin') return this.begin(standing, resolved)
     const values = [resolved.stored, resolved.shown].filter((value) => value !== undefined)
     await this.execute({ type: next, node, visit, action: resolved.ref }, { values })
+  }
+
+  /** The attempt failed before it began; nothing happened to the world. */
+  private async unresolved(standing: Standing, error: unknown): Promise<void> {
+    if (this.hold.lost.aborted) return
+    this.note(error, standing)
+    const { node, visit } = standing
+    await this.execute({ type: 'unresolved', node: node.id, visit, failure: failureOf(error) })
   }
 
   /** An approved action, or another attempt of one: exactly that action, never a new resolution. */
@@ -119,8 +131,12 @@ export class Steps {
       const node = run.graph.nodes.get(nodeId)
       const current = run.visits.get(nodeId)
       const runner = node && ports.runnerOf(node.kind)
-      if (!node || !runner || current?.visit !== visit) {
-        throw new Error(`${nodeId} in visit ${visit} of ${this.lease.runId} has no runner or moved on`)
+      if (!node || !runner) throw new Error(`Nothing here performs ${nodeId} of ${this.lease.runId}`)
+      if (current?.visit !== visit) {
+        throw new Problem(
+          'run_moved_on',
+          `${nodeId} of ${this.lease.runId} is not in visit ${visit} any more`,
+        )
       }
       return {
         node,
@@ -130,7 +146,6 @@ export class Steps {
         values: new RunValues(run, nodeId, ports.ledger),
         dryRun: run.start?.dryRun ?? false,
         follows: parentsOfStep(run, current).slice(0, 100),
-        state: current.state,
         reads: current.reads,
         effects: this.effectsFactory(run, header, nodeId, visit),
       }
@@ -171,9 +186,7 @@ export class Steps {
       try {
         sealed = await this.seal(standing, action, attempt)
       } catch (error) {
-        this.note(error, standing)
-        await this.execute({ type: 'unresolved', node: node.id, visit, failure: failureOf(error) })
-        return
+        return this.unresolved(standing, error)
       }
     }
     const decision = await this.execute(
@@ -227,6 +240,7 @@ export class Steps {
   ): Promise<void> {
     const { node, visit } = standing
     const outcome = await this.limited(node, async (signal) => {
+      this.hold.check(this.ports.timer.now())
       try {
         return await performed(standing, action, standing.effects(attempt, signal, follows), snapshot)
       } catch (error) {
@@ -248,11 +262,12 @@ export class Steps {
       return
     }
     const { error, outOfTime } = outcome
+    if (outOfTime && this.hold.lost.aborted) return
     const unknown = error instanceof EffectFailed ? error.outcomeUnknown : outOfTime
     if (unknown && action.consequence !== 'read_only' && !standing.dryRun) {
       return this.settle(standing, action, attempt, { held: snapshot, follows, ifNot: 'fail' })
     }
-    const failure = outOfTime && !this.stop.aborted ? timedOut(node) : failureOf(error)
+    const failure = outOfTime ? failureOf(lateFor(node)) : failureOf(error)
     await this.execute({ type: 'failed', node: node.id, visit, attempt, failure })
   }
 
@@ -271,6 +286,7 @@ export class Steps {
     const outcome = await this.limited(node, async (signal) =>
       snapshot ? probed(runner, action, snapshot, standing.effects(attempt, signal, how.follows)) : 'unknown',
     )
+    if (this.hold.lost.aborted) return
     if (outcome === 'took_effect') {
       const value = jsonValue({ recovered: true })
       const report = {
@@ -285,7 +301,7 @@ export class Steps {
     } else if (outcome === 'not_taken' && how.ifNot === 'perform') {
       await this.perform(standing, action, attempt, snapshot, how.follows)
     } else if (outcome === 'not_taken') {
-      await this.execute({ type: 'failed', node: node.id, visit, attempt, failure: timedOut(node) })
+      await this.execute({ type: 'failed', node: node.id, visit, attempt, failure: failureOf(lateFor(node)) })
     } else {
       const sentence = `Did this take effect? ${action.sentence}`
       await this.execute({ type: 'unknown', node: node.id, visit, attempt, sentence })
@@ -312,7 +328,15 @@ export class Steps {
 
   /** Works under a signal that fires when the step is out of time or the worker may wait no longer. */
   private limited<T>(node: GraphNode, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return this.deadlines.within(this.timeoutS(node) * 1000, work)
+    return this.deadlines.within(this.timeoutS(node) * 1000, async (signal) => {
+      try {
+        return await work(signal)
+      } catch (error) {
+        // What says itself why it stopped is believed; anything else under a fired signal stopped for the signal.
+        const speaks = error instanceof EffectFailed || isProblem(error)
+        throw signal.aborted && !speaks ? lateFor(node) : error
+      }
+    })
   }
 
   private note(error: unknown, { node }: Standing): void {
@@ -341,14 +365,11 @@ async function probed(runner: KindRunner, action: Action, snapshot: Snapshot, ef
   }
 }
 
-function timedOut(node: GraphNode): StepFailure {
-  return {
-    code: 'effect_timeout',
+function lateFor(node: GraphNode): EffectFailed {
+  return new EffectFailed('effect_timeout', `${node.label} was not finished in time`, {
     errorType: 'timeout',
-    severity: 'error',
     retriable: true,
-    description: `${node.label} was not finished in time`,
-  }
+  })
 }
 
 /** Kinds without a state of their own still have a checkpoint: that the action was about to happen. */

@@ -15,6 +15,7 @@ import type { Plan, PlannedStep } from '@/lib/rollback/plan'
 import type { RollbackStatus } from '@/lib/rollback/terms'
 import type { Action, Effects, UndoRequest } from '@/lib/runners/runner'
 import { effectsFor, failureOf } from './effects'
+import type { Hold } from './hold'
 import { snapshotOf, verified } from './plan'
 import type { KindRunner, WorkerPorts } from './ports'
 import { readJson } from './run-book'
@@ -30,12 +31,8 @@ interface Answer {
 }
 
 /** Drives a rollback that was asked for to its result. */
-export async function undoRollback(
-  ports: WorkerPorts,
-  lease: LeaseRef,
-  id: Rollback['id'],
-  abort: AbortSignal,
-): Promise<void> {
+export async function undoRollback(ports: WorkerPorts, hold: Hold, id: Rollback['id']): Promise<void> {
+  const { lease } = hold
   const noted = await ports.book.read(lease.runId, (run) => {
     const rollback = run.rollbacks.get(id) as Rollback
     const statuses = new Map([...rollback.acts].map(([jti, act]) => [jti, act.status ?? 'begun'] as const))
@@ -53,7 +50,7 @@ export async function undoRollback(
       continue
     }
     timedOut ||= ports.timer.now() >= noted.deadlineAt
-    const act = new UndoAct(ports, lease, id, noted.reason, step, abort)
+    const act = new UndoAct(ports, hold, id, noted.reason, step)
     const status = timedOut
       ? await act.handOver('escalated', 'The rollback ran out of time before this step')
       : await act.run(known === 'begun')
@@ -97,12 +94,15 @@ async function finish(
 class UndoAct {
   constructor(
     private readonly ports: WorkerPorts,
-    private readonly lease: LeaseRef,
+    private readonly hold: Hold,
     private readonly rollback: Rollback['id'],
     private readonly reason: string,
     private readonly step: PlannedStep,
-    private readonly abort: AbortSignal,
   ) {}
+
+  private get lease(): LeaseRef {
+    return this.hold.lease
+  }
 
   /** Undoes the step, or hands it to a person. `begun`: an earlier worker began it and was lost. */
   async run(begun: boolean): Promise<RollbackStatus> {
@@ -189,12 +189,14 @@ class UndoAct {
         node: `${this.step.node}/undo`,
         visit: this.step.visit,
         attempt: 1,
-        signal: this.abort,
+        signal: this.hold.lost,
         follows: [ref.jti],
       })
+      this.hold.check(this.ports.timer.now())
       return await undone(runner, action, snapshot, effects, request)
     } catch (error) {
-      if (isProblem(error, 'lease_lost')) throw error
+      // It stays begun, and the next worker goes on with it.
+      if (isProblem(error, 'lease_lost') || this.hold.lost.aborted) throw error
       return {
         status: 'failed',
         description: isProblem(error) ? error.message : failureOf(error).description,
@@ -203,7 +205,12 @@ class UndoAct {
   }
 
   /** A live request for the agent: the same `jti` whenever it is sent, so that a repeated one gets the first answer. */
-  private async request(ref: CheckpointRef, noted: Noted, actJti: string, holder?: string): Promise<UndoRequest> {
+  private async request(
+    ref: CheckpointRef,
+    noted: Noted,
+    actJti: string,
+    holder?: string,
+  ): Promise<UndoRequest> {
     const { signer, timer, ledger } = this.ports
     const claims = claimsOf(
       {

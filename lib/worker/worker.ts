@@ -4,8 +4,8 @@
  * fence keeps two from writing the same token.
  */
 import type { RunId } from '@/lib/base/ids'
-import type { LeaseRef } from '@/lib/engine/ports'
-import { RunDriver } from './drive'
+import { faultPauseMs, RunDriver } from './drive'
+import { Hold } from './hold'
 import type { WorkerPorts } from './ports'
 
 /** 30 s: two missed heartbeats and a skewed clock. */
@@ -37,12 +37,12 @@ class WorkerLoop implements Worker {
   readonly owner: string
   private readonly ports: WorkerPorts
   private readonly draining = new AbortController()
-  private readonly abort = new AbortController()
   private readonly stopped = new AbortController()
   private readonly drivers = new Map<RunId, { driver: RunDriver; done: Promise<void> }>()
   private wakeUp: () => void = () => undefined
   private signalled = false
-  private loops: Promise<unknown> = Promise.resolve()
+  private claiming: Promise<void> = Promise.resolve()
+  private beating: Promise<void> = Promise.resolve()
   private unlisten: () => void = () => undefined
 
   constructor(ports: WorkerPorts, owner: string) {
@@ -56,7 +56,8 @@ class WorkerLoop implements Worker {
       if (running) running.driver.wake()
       else this.wake()
     })
-    this.loops = Promise.all([this.claimLoop(), this.heartbeatLoop()])
+    this.claiming = this.claimLoop()
+    this.beating = this.heartbeatLoop()
   }
 
   wake(): void {
@@ -70,11 +71,15 @@ class WorkerLoop implements Worker {
     this.wake()
     const grace = new AbortController()
     const { timer } = this.ports
-    void timer.waitUntil(timer.now() + graceMs, grace.signal).then(() => this.abort.abort())
+    void timer.waitUntil(timer.now() + graceMs, grace.signal).then(() => {
+      for (const { driver } of this.drivers.values()) driver.hold.lose()
+    })
+    // A claim that was under way may still bring a run: it is let go like the others.
+    await this.claiming
     await Promise.allSettled([...this.drivers.values()].map(({ done }) => done))
     grace.abort()
     this.stopped.abort()
-    await this.loops
+    await this.beating
   }
 
   private async claimLoop(): Promise<void> {
@@ -84,9 +89,13 @@ class WorkerLoop implements Worker {
       let nextDue: number | undefined
       try {
         const room = maxRuns - this.drivers.size
-        const claimed = room > 0 ? await leases.claimDue(this.owner, room, timer.now(), leaseMs) : []
-        for (const lease of claimed) this.driveRun(lease)
-        nextDue = claimed.length > 0 ? timer.now() : await leases.nextDue(timer.now())
+        // Without room the end of any drive wakes this loop.
+        if (room > 0) {
+          const until = timer.now() + leaseMs
+          const claimed = await leases.claimDue(this.owner, room, timer.now(), leaseMs)
+          for (const lease of claimed) this.driveRun(new Hold(lease, until))
+          nextDue = claimed.length > 0 ? timer.now() : await leases.nextDue(timer.now())
+        }
       } catch (error) {
         const fault = error instanceof Error ? error.message : 'unknown'
         log.error({ owner: this.owner, fault }, `${this.owner} could not look for due runs; trying again`)
@@ -95,22 +104,30 @@ class WorkerLoop implements Worker {
     }
   }
 
-  private driveRun(lease: LeaseRef): void {
-    const { log, leases } = this.ports
-    const driver = new RunDriver(this.ports, lease, this.draining.signal, this.abort.signal)
-    const done = driver
-      .drive()
-      .catch((error) => {
-        const fault = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
-        log.error({ run: lease.runId, fault }, `Stopped driving ${lease.runId}`)
-      })
-      .then(() => leases.release(lease))
+  private driveRun(hold: Hold): void {
+    const { runId } = hold.lease
+    const driver = new RunDriver(this.ports, hold, this.draining.signal)
+    // This worker may itself have had the run and slept through its lease: what is in hand there ends first.
+    const before = this.drivers.get(runId)
+    before?.driver.hold.lose()
+    const done = Promise.resolve(before?.done)
+      .then(() => driver.drive())
+      .catch((error) => this.fault(runId, error))
+      .then(() => this.ports.leases.release(hold.lease))
       .catch(() => undefined)
       .finally(() => {
-        this.drivers.delete(lease.runId)
+        if (this.drivers.get(runId)?.driver === driver) this.drivers.delete(runId)
         this.wake()
       })
-    this.drivers.set(lease.runId, { driver, done })
+    this.drivers.set(runId, { driver, done })
+  }
+
+  /** A run that cannot even be read keeps its lease for a moment, so that it is not claimed again in a tight circle. */
+  private async fault(runId: RunId, error: unknown): Promise<void> {
+    const { log, timer } = this.ports
+    const fault = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
+    log.error({ run: runId, fault }, `Stopped driving ${runId}; trying again`)
+    await timer.waitUntil(timer.now() + faultPauseMs, this.draining.signal)
   }
 
   /** Beats until the last driver is done: a lease must not run out while a shutdown waits for effects. */
@@ -130,13 +147,19 @@ class WorkerLoop implements Worker {
 
   private async beat(): Promise<void> {
     const { leases, timer, log } = this.ports
-    const mine = [...this.drivers.values()].map(({ driver }) => driver.lease)
-    const held = await leases.heartbeat(mine, timer.now(), leaseMs)
+    const mine = [...this.drivers.values()].map(({ driver }) => driver.hold)
+    const until = timer.now() + leaseMs
+    const asked = mine.map(({ lease }) => lease)
+    const held = await leases.heartbeat(asked, timer.now(), leaseMs)
     const epochs = new Map(held.map((lease) => [lease.runId, lease.epoch]))
-    for (const [runId, { driver }] of this.drivers) {
-      if (epochs.get(runId) === driver.lease.epoch || !mine.includes(driver.lease)) continue
+    for (const hold of mine) {
+      const { runId, epoch } = hold.lease
+      if (epochs.get(runId) === epoch) {
+        hold.prolong(until)
+        continue
+      }
       log.warn({ run: runId, owner: this.owner }, `Lost the lease on ${runId}`)
-      driver.lose()
+      hold.lose()
     }
   }
 

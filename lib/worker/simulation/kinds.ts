@@ -59,7 +59,7 @@ export function simulatedRunner(stage: Stage, process: Process, kind: SimulatedK
           retriable: stage.dice.chance(0.5),
         })
       }
-      return { action: describe(kind, action, node.id, visit, narrowed(consequences[kind], node)) }
+      return { action: actionOf(kind, action, node.id, visit, narrowed(consequences[kind], node)) }
     },
     perform: (action, effects, snapshot) => perform(stage, process, kind, action, effects, snapshot),
   }
@@ -77,7 +77,7 @@ export function simulatedRunner(stage: Stage, process: Process, kind: SimulatedK
   return runner
 }
 
-function describe(
+function actionOf(
   kind: SimulatedKind,
   action: JsonObject,
   node: string,

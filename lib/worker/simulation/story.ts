@@ -39,7 +39,7 @@ export interface StoryEnd {
 
 /** 2026-01-01. */
 const beginning = 1_767_225_600_000
-const maxSteps = 40_000
+const maxSteps = 15_000
 /** Once things are calm, a run must end within this. */
 const calmMs = 3 * 3600_000
 const maxCrashes = 12
