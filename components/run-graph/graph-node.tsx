@@ -1,6 +1,6 @@
 'use client'
 import type { Node, NodeProps } from '@xyflow/react'
-import { memo } from 'react'
+import { createContext, memo, useContext } from 'react'
 import { AgentIcon, NoUndoIcon } from '@/components/ui/icons'
 import { StateShape } from '@/components/ui/state'
 import { countdown, duration } from '@/lib/ui/format-time'
@@ -19,15 +19,19 @@ export interface GraphNodeData extends Record<string, unknown> {
 
 export type FlowNode = Node<GraphNodeData, 'step'>
 
+/** True while the picture is too small for words: a step is then a box and nothing else, which is quick to make. */
+export const FarContext = createContext(false)
+
 /** One step: shape, label, word and time; the agent's name above it; a struck arrow where there is no way back. */
 export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNode>) {
   const { frame, wash, selected, cursor, onSelect } = data
+  const far = useContext(FarContext)
   const Corner = wash ? wash.icon : frame.irreversible ? NoUndoIcon : undefined
   const word = wash ? wash.word : frame.word
   const time = wash && wash.fate !== 'untouched' ? undefined : frame.time
   return (
     <>
-      {frame.agent && (
+      {frame.agent && !far && (
         <span className="rg-agent" title={frame.agent}>
           <AgentIcon size={12} />
           <span>{agentName(frame.agent)}</span>
@@ -47,21 +51,32 @@ export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNod
         title={frame.label.length > 16 ? frame.label : undefined}
         onClick={() => onSelect(id)}
       >
-        <StateShape state={frame.shown} />
-        <b>{frame.label}</b>
-        <small>
-          <span>{word}</span>
-          {time && <Time time={time} />}
-        </small>
-        {Corner && <Corner className="rg-corner" />}
+        {!far && (
+          <>
+            <StateShape state={frame.shown} />
+            <b>{frame.label}</b>
+            <small>
+              <span>{word}</span>
+              {time && <Time time={time} />}
+            </small>
+            {Corner && <Corner className="rg-corner" />}
+          </>
+        )}
       </button>
     </>
   )
 })
 
+const elementPrefix = 'step-'
+
 /** The id of a node's button in the page. */
 export function nodeElementId(id: string): string {
-  return `step-${id}`
+  return elementPrefix + id
+}
+
+/** The node whose button has that id; undefined for any other element. */
+export function nodeOfElement(elementId: string): string | undefined {
+  return elementId.startsWith(elementPrefix) ? elementId.slice(elementPrefix.length) : undefined
 }
 
 function spoken(frame: NodeFrame, word: string): string {

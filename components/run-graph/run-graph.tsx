@@ -18,7 +18,7 @@ import type { GraphIndex } from '@/lib/workflow/graph-index'
 import { EdgeLayer, type EdgeTone } from './edge-layer'
 import { FindStep } from './find-step'
 import { isArrowKey, nodeTowards } from './graph-keys'
-import { type FlowNode, GraphNode, nodeElementId } from './graph-node'
+import { FarContext, type FlowNode, GraphNode, nodeElementId, nodeOfElement } from './graph-node'
 import './run-graph.css'
 import { farZoom, firstView, fitView, maxZoom, minZoom } from './viewport'
 import type { Wash } from './wash'
@@ -83,29 +83,31 @@ function Canvas(props: RunGraphProps) {
           <Zoom onFit={() => flow.look(false)} />
         </div>
       )}
-      <ReactFlow
-        nodes={nodes}
-        edges={noEdges}
-        nodeTypes={nodeTypes}
-        minZoom={minZoom}
-        maxZoom={maxZoom}
-        onlyRenderVisibleElements={index.graph.nodes.length > allInPage}
-        nodesDraggable={false}
-        nodesConnectable={false}
-        nodesFocusable={false}
-        edgesFocusable={false}
-        elementsSelectable={false}
-        disableKeyboardA11y
-        zoomOnDoubleClick={false}
-        panOnScroll
-        proOptions={hidden}
-        onMoveStart={() => setMoving(true)}
-        onMoveEnd={() => setMoving(false)}
-        onPaneClick={() => onSelect(undefined)}
-      >
-        {layout && <EdgeLayer layout={layout} toneOf={toneOf} />}
-        {props.children}
-      </ReactFlow>
+      <FarContext value={far}>
+        <ReactFlow
+          nodes={nodes}
+          edges={noEdges}
+          nodeTypes={nodeTypes}
+          minZoom={minZoom}
+          maxZoom={maxZoom}
+          onlyRenderVisibleElements={index.graph.nodes.length > allInPage}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          edgesFocusable={false}
+          elementsSelectable={false}
+          disableKeyboardA11y
+          zoomOnDoubleClick={false}
+          panOnScroll
+          proOptions={hidden}
+          onMoveStart={() => setMoving(true)}
+          onMoveEnd={() => setMoving(false)}
+          onPaneClick={() => onSelect(undefined)}
+        >
+          {layout && <EdgeLayer layout={layout} toneOf={toneOf} />}
+          {props.children}
+        </ReactFlow>
+      </FarContext>
     </section>
   )
 }
@@ -216,10 +218,11 @@ function useCursor(
   )
 
   function onKeyDown(event: KeyboardEvent) {
-    if (!isArrowKey(event.key) || !cursor || !layout || !(event.target instanceof HTMLElement)) return
-    if (!event.target.id.startsWith('step-')) return
+    if (!isArrowKey(event.key) || !layout || !(event.target instanceof HTMLElement)) return
+    const from = nodeOfElement(event.target.id)
+    if (from === undefined) return
     event.preventDefault()
-    const next = nodeTowards(event.key, cursor, index, layout)
+    const next = nodeTowards(event.key, from, index, layout)
     if (next) goTo(next, false)
   }
   return { cursor, onKeyDown, goTo }
