@@ -122,6 +122,12 @@ function addEvidence(program: Command, finish: Finish): void {
 
 function addChecks(program: Command, finish: Finish): void {
   program
+    .command('rotate-key')
+    .description('make a new signing key; what former keys signed goes on verifying')
+    .option('--sealing', 'the key that seals checkpoints instead')
+    .option('--data <folder>', dataHelp)
+    .action(async (options) => finish((await import('./rotate-key-command')).rotateKeyCommand(options)))
+  program
     .command('validate')
     .description('check workflow files; every finding has its place and how to mend it')
     .argument('<file...>', 'workflow files')

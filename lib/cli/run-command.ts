@@ -15,7 +15,10 @@ export interface RunOptions {
   json?: boolean
 }
 
-/** `holdpoint run FILE`: one run to its end, or until it waits. The outcome goes to standard output, logs to standard error. */
+/**
+ * `holdpoint run FILE`: one run to its end, or until it waits. The outcome goes to standard output as JSON, one sentence
+ * and logs to standard error.
+ */
 export async function runCommand(file: string | undefined, options: RunOptions): Promise<number> {
   if (file === undefined && options.resume === undefined) {
     throw new UsageError('run needs a workflow file, or --resume and the id of a run that waits')
@@ -37,7 +40,8 @@ export async function runCommand(file: string | undefined, options: RunOptions):
     dryRun: options.dryRun ?? false,
     signal: stop.signal,
   })
-  console.log(options.json ? JSON.stringify(wire(outcome)) : sentenceOf(outcome))
+  console.error(sentenceOf(outcome))
+  console.log(JSON.stringify(wire(outcome), null, options.json ? 0 : 2))
   return codeOf(outcome)
 }
 

@@ -72,6 +72,8 @@ async function leaveFirstLink(house: Installation, file: string | undefined): Pr
 async function keepHouse(house: Installation): Promise<void> {
   const now = house.ports.timer.now()
   try {
+    // A key rotated on the command line is taken up here.
+    house.keys.reload()
     const purged = await house.store.ledger.purgeCheckpoints(now)
     await house.store.forget(now)
     await house.people.forgetBefore(now - authRowsKeptMs)
