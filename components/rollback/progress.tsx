@@ -38,7 +38,13 @@ export function Progress({
   return (
     <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col md:grid-cols-[minmax(0,1fr)_var(--inspector)]">
       <div className="min-h-0 min-w-0 border-r max-md:h-40 max-md:shrink-0 max-md:border-b max-md:border-r-0">
-        <PlanGraph fold={fold} plan={plan} washes={washes} node={rollback.node} />
+        <PlanGraph
+          fold={fold}
+          plan={plan}
+          washes={washes}
+          node={rollback.node}
+          over={rollback.status !== 'executing'}
+        />
       </div>
       <aside aria-label="Rollback" className="min-h-0 overflow-y-auto px-4 pb-4 pt-5 max-md:flex-1">
         <h2 className="text-balance text-t3 tracking-[-0.01em]" role="status">
@@ -52,7 +58,12 @@ export function Progress({
         <Facts label={120}>
           {rollback.acts.map((act) => (
             <Fact key={act.node} label={labelOf(act.node)}>
-              <ActMark act={act} /> {act.description && <Sub>{act.description}</Sub>}
+              <ActMark act={act} />
+              {act.description && (
+                <span className="block">
+                  <Sub>{act.description}</Sub>
+                </span>
+              )}
             </Fact>
           ))}
           {waitingSteps(rollback, plan).map((step) => (
@@ -103,16 +114,17 @@ function useWashes(
   }, [plan, settled, executing])
 }
 
-const resultWords = {
-  completed: 'Taken back',
-  partial: 'Partly taken back',
-  escalated: 'Taken back as far as it can be; a person was told of the rest',
-  failed: 'The rollback failed; the run stands still',
+/** What a rollback came to, with how many steps are back. */
+const resultWords: Record<Exclude<RollbackView['status'], 'executing'>, (back: string) => string> = {
+  completed: (back) => `${back} taken back.`,
+  partial: (back) => `Partly taken back: ${back}.`,
+  escalated: (back) => `${back} taken back; a person was told of the rest.`,
+  failed: (back) => `The rollback failed with ${back} taken back; the run stands still.`,
 }
 
 function headline(rollback: RollbackView, plan: RollbackPlanView | undefined): string {
   const back = rollback.acts.filter((act) => act.status === 'completed').length
-  if (rollback.status !== 'executing') return `${resultWords[rollback.status]}: ${count(back, 'step')}.`
+  if (rollback.status !== 'executing') return resultWords[rollback.status](count(back, 'step'))
   const all = plan ? plan.counts.restored + plan.counts.compensated : undefined
   return all === undefined
     ? `Rolling back, ${count(back, 'step')} so far`

@@ -17,7 +17,7 @@ export function DiagnosticList({
           <button
             type="button"
             onClick={() => onGoTo(fault.line, fault.column)}
-            className="ring-inside grid min-h-9 w-full grid-cols-[84px_56px_minmax(0,1fr)] items-baseline gap-x-3 border-b px-4 py-2 text-left hover:bg-hover max-md:grid-cols-[84px_minmax(0,1fr)]"
+            className="ring-inside grid min-h-9 w-full grid-cols-[84px_56px_minmax(0,1fr)] items-start gap-x-3 border-b px-4 py-2 text-left hover:bg-hover max-md:grid-cols-[84px_minmax(0,1fr)]"
           >
             {fault.severity === 'error' ? (
               <StateMark state="failed">error</StateMark>
@@ -27,7 +27,7 @@ export function DiagnosticList({
                 warning
               </span>
             )}
-            <span className="mono text-ink-3">
+            <span className="mono leading-5 text-ink-3">
               {fault.line}:{fault.column}
             </span>
             <span className="[overflow-wrap:anywhere] max-md:col-span-2">
