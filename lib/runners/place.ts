@@ -62,15 +62,16 @@ async function realPlace(written: string, name: string): Promise<Place> {
     return { name, path: whole, existing: path.dirname(whole), missing: [], leaf: path.basename(whole) }
   }
   const missing: string[] = []
-  for (let folder = path.dirname(written); ; folder = path.dirname(folder)) {
-    const existing = await realIfExists(folder, name)
-    if (existing === undefined) {
-      missing.unshift(path.basename(folder))
-      continue
-    }
-    const leaf = path.basename(written)
-    return { name, path: path.join(existing, ...missing, leaf), existing, missing, leaf }
+  let folder = path.dirname(written)
+  let existing = await realIfExists(folder, name)
+  // Not in the head of a `for`: Next's bundler loses an import that is used there.
+  while (existing === undefined) {
+    missing.unshift(path.basename(folder))
+    folder = path.dirname(folder)
+    existing = await realIfExists(folder, name)
   }
+  const leaf = path.basename(written)
+  return { name, path: path.join(existing, ...missing, leaf), existing, missing, leaf }
 }
 
 /** The real path, or undefined when nothing stands there. A symlink to nothing is refused: it could lead anywhere. */
