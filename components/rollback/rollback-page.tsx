@@ -63,7 +63,7 @@ function Loaded({ run, detail, fold }: { run: string; detail: RunDetail; fold: R
     rollbacks.find((one) => one.id === search.get('rollback')) ??
     rollbacks.findLast((one) => one.status === 'executing' || (fold.status === 'rolled_back' && !one.choice))
   const leave = () => router.push(links.run(run, { node: rollback?.node ?? node }))
-  useShortcuts({ ['Escape']: leave })
+  useShortcuts({ Escape: leave })
   const view = (change: { node?: string; scope?: string; rollback?: string }) =>
     router.replace(links.rollback(run, { node, ...(scope ? { scope } : {}), ...change }), { scroll: false })
 

@@ -66,8 +66,9 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
     change({ node: id, visit: undefined, token: undefined })
   }
   const rollBack = detail.may.rollBack ? (node ?? fold.rollbackNode) : undefined
+  const stepOut = () => (view.token ? change({ token: undefined }) : select(undefined))
   useShortcuts({
-    ['Escape']: () => (view.token ? change({ token: undefined }) : select(undefined)),
+    Escape: stepOut,
     r: rollBack && begun ? () => router.push(links.rollback(run, { node: rollBack })) : undefined,
     l: () => change({ show: view.show === 'ledger' ? undefined : 'ledger' }),
   })

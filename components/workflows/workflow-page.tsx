@@ -63,7 +63,8 @@ function Loaded({ workflow }: { workflow: WorkflowDetail }) {
     }
     window.history.replaceState(null, '', next.size > 0 ? `?${next}` : window.location.pathname)
   }
-  useShortcuts({ ['Escape']: () => show({ node: undefined }) })
+  const stepOut = () => show({ node: undefined })
+  useShortcuts({ Escape: stepOut })
   return (
     <>
       <div className="flex min-h-11 shrink-0 items-center gap-3 whitespace-nowrap border-b px-4 max-md:flex-wrap max-md:py-2">
