@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { canonicalJson } from './canonical-json'
 
 /** base64url without padding of a SHA-256, 43 characters: the one spelling of a hash in tokens and stores. */
@@ -6,7 +6,7 @@ export type Hash = string
 
 /** SHA-256 of raw octets (text is hashed as UTF-8), base64url without padding. */
 export function sha256(data: string | Uint8Array): Hash {
-  return createHash('sha256').update(data).digest('base64url')
+  return hash('sha256', data, 'base64url')
 }
 
 /** The hash of a JSON value's canonical text. */

@@ -144,21 +144,25 @@ export const systemTimer: Timer = {
     }),
 }
 
-/** Signs with the ring's current key; in the thread pool when several tokens are under way. */
+/** Tokens signed at once in one turn of the event loop: as many as one step of one run has. */
+const signedAtOnce = 2
+
+/** Signs with the ring's current key: here when a single run is under way, else in the thread pool, on all cores. */
 function signerOf(keys: KeyRing, iss: string): Signer {
-  let underWay = 0
+  let thisTurn = 0
   return {
     iss,
     aud: iss,
     sign(claims) {
-      if (underWay === 0) {
-        underWay += 1
-        queueMicrotask(() => {
-          underWay -= 1
+      if (thisTurn === 0) {
+        setImmediate(() => {
+          thisTurn = 0
         })
-        return signClaims(claims, keys.current)
       }
-      return signClaimsAsync(claims, keys.current)
+      thisTurn += 1
+      return thisTurn <= signedAtOnce
+        ? signClaims(claims, keys.current)
+        : signClaimsAsync(claims, keys.current)
     },
     signHead: (head) => signHead(head, keys.current),
   }
@@ -175,16 +179,20 @@ function vaultOf(keys: KeyRing): Vault {
 }
 
 function graphsOf(store: Store): (version: string) => Promise<GraphIndex> {
-  const kept = new Map<string, GraphIndex>()
-  return async (version) => {
-    const known = kept.get(version)
-    if (known) return known
+  const kept = new Map<string, Promise<GraphIndex>>()
+  async function read(version: string): Promise<GraphIndex> {
     const record = await store.workflows.get(version)
     const graph = record && readWorkflow(record.source).graph
-    if (!graph)
-      throw new Problem('not_found', `The workflow version ${version.slice(0, 50)} is not stored here`)
-    const index = indexGraph(graph)
+    if (graph) return indexGraph(graph)
+    throw new Problem('not_found', `The workflow version ${version.slice(0, 50)} is not stored here`)
+  }
+  return (version) => {
+    const known = kept.get(version)
+    if (known) return known
+    // The promise is kept, so that two hundred runs which start together read the text once.
+    const index = read(version)
     kept.set(version, index)
+    index.catch(() => kept.delete(version))
     const [oldest] = kept.keys()
     if (kept.size > graphsKept && oldest !== undefined) kept.delete(oldest)
     return index

@@ -70,6 +70,7 @@ export function sqliteLedger(
       return read.rows.all(runId, seqAt(read, runId, after), limit)
     },
     lastPosition: async () => read.lastPosition.get()?.position ?? 0,
+    othersWrote: () => read.version.get() as number,
     async value(hash) {
       const row = read.value.get(hash)
       return row && { ...row, bytes: plainBytes(row.bytes) }
@@ -300,6 +301,7 @@ function readStatements(db: Database) {
       `SELECT ${ledgerColumns} FROM ledger WHERE position > ? ORDER BY position LIMIT ?`,
     ),
     lastPosition: db.prepare<[], { position: number | null }>('SELECT max(position) AS position FROM ledger'),
+    version: db.prepare('PRAGMA data_version').pluck(),
     value: db.prepare<[string], StoredValue>(
       'SELECT hash, media_type AS mediaType, bytes FROM stored_values WHERE hash = ?',
     ),
