@@ -19,7 +19,7 @@ import { Comments } from './comments'
 import { Decided } from './decided'
 import { DeadlineSentence, DecisionFacts } from './decision-facts'
 import { EditChange } from './edit-change'
-import { verdictKeys, verdictWords } from './words'
+import { shownOnButton, verdictKeys, verdictWords } from './words'
 
 export type Answer = (verdict: Verdict, comment: string, edited?: JsonObject) => Promise<boolean>
 
@@ -47,7 +47,7 @@ export function DecisionCard({
       {card.consequence === 'irreversible' && <CannotBeUndone failed={card.kind !== 'approval'} />}
       <div className="motion-fade mx-auto flex w-full max-w-[824px] flex-1 flex-col px-8 pt-6 max-md:px-4 max-md:pt-4">
         <h2 className="text-balance text-t3 font-medium tracking-[-0.01em] [overflow-wrap:anywhere]">
-          {card.sentence}
+          <Unbroken text={card.sentence} />
         </h2>
         <p className="mono mb-4 mt-1 text-ink-2 [overflow-wrap:anywhere] max-md:mb-3">
           {card.target} <span className="text-ink-3">by</span> {card.label}{' '}
@@ -67,6 +67,23 @@ export function DecisionCard({
         <Comments card={card} />
       </div>
     </div>
+  )
+}
+
+/** Words longer than this may break: a long path must not leave the screen. */
+const unbrokenLength = 24
+
+/** A sentence whose words do not break at their hyphens: "transit-a" stays one word. */
+function Unbroken({ text }: { text: string }) {
+  return text.split(/(\s+)/).map((word, index) =>
+    word.includes('-') && word.length <= unbrokenLength ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: words of a sentence never move.
+      <span key={index} className="whitespace-nowrap">
+        {word}
+      </span>
+    ) : (
+      word
+    ),
   )
 }
 
@@ -93,7 +110,7 @@ function Preview({ card }: { card: ApprovalCard }) {
   if (!card.preview) {
     return (
       <p className="text-t1 text-ink-3">
-        No preview: this kind of step cannot show what it changes. Digest{' '}
+        No preview came with this question. Digest{' '}
         <CopyId id={card.action} what="digest" className="text-ink-2" />
       </p>
     )
@@ -143,7 +160,7 @@ function Acts({
           <b>You cannot decide this.</b> {card.mayNotBecause}
         </p>
       )}
-      <div className="mb-3 flex flex-wrap gap-2 max-md:grid max-md:grid-cols-2">
+      <div className="mb-3 flex gap-2 max-md:grid max-md:grid-cols-2">
         {card.verdicts.map((verdict, index) => {
           const words = verdictWords[verdict].button(card, card.target)
           const key = verdictKeys[index]
@@ -155,9 +172,10 @@ function Acts({
                 busy={busy}
                 disabled={!card.mayDecide}
                 onHeld={() => void onAnswer(verdict, '')}
-                className="min-w-0 max-md:col-span-2"
+                label={words}
+                className="min-w-0 shrink! max-md:col-span-2"
               >
-                <span className="md:truncate">{words}</span>
+                <span className="md:truncate">{shownOnButton(words, card.target)}</span>
               </HoldButton>
             )
           }
@@ -169,14 +187,16 @@ function Acts({
               shortcut={key}
               busy={busy}
               disabled={!card.mayDecide}
-              aria-label={verdict === 'refuse' ? words : undefined}
+              aria-label={words}
               onClick={() => choose(verdict)}
               className={cx(
-                'min-w-0 max-w-full',
+                alone && 'min-w-0 shrink!',
                 card.kind !== 'outcome_unknown' && (alone || !card.editable) && 'max-md:col-span-2',
               )}
             >
-              <span className="md:truncate">{verdict === 'refuse' ? 'Refuse…' : words}</span>
+              <span className="md:truncate">
+                {verdict === 'refuse' ? 'Refuse…' : shownOnButton(words, card.target)}
+              </span>
             </Button>
           )
         })}

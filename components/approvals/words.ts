@@ -42,6 +42,14 @@ export interface VerdictWords {
 const named = (verb: string) => (row: Pick<ApprovalRow, 'label'>, target?: string) =>
   target && target !== row.label ? `${verb} ${row.label} on ${target}` : `${verb} ${row.label}`
 
+/** Characters that fit on a button beside two others. */
+const buttonFits = 48
+
+/** The words a button shows: its whole name, or without the target where that would not fit. The name stays whole. */
+export function shownOnButton(words: string, target: string): string {
+  return words.length > buttonFits ? words.replace(` on ${target}`, '') : words
+}
+
 /** The one table of answers: their buttons, their past and their noun. */
 export const verdictWords: Record<Verdict, VerdictWords> = {
   approve: { button: named('Approve'), past: 'approved', noun: 'approval' },

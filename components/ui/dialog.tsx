@@ -5,6 +5,16 @@ import type { ReactNode } from 'react'
 import { IconButton } from './button'
 import { cx } from './cx'
 
+/** Into the first field, where there is one: whoever opens a form wants to write, not to close it. */
+function focusFirstField(event: Event) {
+  const field = (event.currentTarget as HTMLElement | null)?.querySelector<HTMLElement>(
+    'textarea, input, select',
+  )
+  if (!field) return
+  event.preventDefault()
+  field.focus()
+}
+
 /**
  * A dialog: the page behind it waits. On a phone it is a sheet that rises from the foot. `title` names the act and its
  * target ("Refuse update of edge-router-07"); `actions` are buttons, the act first.
@@ -33,6 +43,7 @@ export function Dialog({
         <Radix.Overlay className="motion-fade fixed inset-0 z-40 bg-[color-mix(in_srgb,var(--canvas)_55%,#0009)]" />
         <Radix.Content
           {...(description ? {} : { 'aria-describedby': undefined })}
+          onOpenAutoFocus={focusFirstField}
           style={{ maxWidth: width }}
           className={cx(
             'motion-appear fixed z-50 flex w-full flex-col border border-line-strong bg-surface outline-none',

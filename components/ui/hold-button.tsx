@@ -14,6 +14,8 @@ export interface HoldButtonProps {
   disabled?: boolean
   /** The key that, held as long, does the same from anywhere on the page. */
   shortcut?: string
+  /** Its whole name, when `children` shows less. */
+  label?: string
   className?: string
 }
 
@@ -22,6 +24,7 @@ export interface HoldButtonProps {
  * foot fills meanwhile; letting go, leaving or losing focus takes it back. With reduced motion the bar fills in quarters.
  */
 export function HoldButton({
+  label,
   children,
   onHeld,
   busy = false,
@@ -84,6 +87,7 @@ export function HoldButton({
       type="button"
       disabled={off}
       aria-busy={busy || undefined}
+      aria-label={label}
       aria-description="Hold for one second"
       onPointerDown={(event) => event.button === 0 && press()}
       onPointerUp={release}

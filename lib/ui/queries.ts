@@ -1,5 +1,6 @@
 'use client'
 import {
+  type InfiniteData,
   keepPreviousData,
   useInfiniteQuery,
   useMutation,
@@ -68,6 +69,18 @@ export function useDecide() {
   return useMutation({
     mutationFn: ({ id, idempotencyKey, ...body }: Decision) =>
       api<ApprovalCard>(`/approvals/${id}/decision`, { method: 'POST', body, idempotencyKey }),
+    onSuccess: (card, { id }) => {
+      // At once, so that nothing decided can be decided again while the lists are read anew.
+      client.setQueryData(keys.approvalCard(id), card)
+      client.setQueryData<InfiniteData<Page<ApprovalRow>>>(
+        keys.approvalList('open'),
+        (old) =>
+          old && {
+            ...old,
+            pages: old.pages.map((page) => ({ ...page, items: page.items.filter((row) => row.id !== id) })),
+          },
+      )
+    },
     onSettled: (_card, _error, { id }) => {
       void client.invalidateQueries({ queryKey: keys.approvalCard(id) })
       void client.invalidateQueries({ queryKey: keys.approvalList('open') })

@@ -10,5 +10,5 @@ export function shortId(id: string): string {
 
 /** Who acted, for people: `person:ada` is "ada", `agent:spiffe://x/y` keeps its SPIFFE id, `silence` stays. */
 export function actorName(actor: string): string {
-  return actor.replace(/^(person|agent):/, '')
+  return actor.replace(/^(person|agent|engine):/, '')
 }
