@@ -5,7 +5,7 @@ import { cx } from './cx'
 import { Kbd } from './kbd'
 
 /** Long enough that a slip is no decision, short enough at three in the morning. */
-export const holdMs = 1000
+const holdMs = 1000
 
 export interface HoldButtonProps {
   children: ReactNode

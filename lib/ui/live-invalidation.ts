@@ -3,7 +3,7 @@ import type { StreamEvent } from '@/lib/view/wire'
 import { keys } from './keys'
 
 /** The answers an event makes old: a run's row, and whatever a list says of it. Its ledger has a stream of its own. */
-export function touchedBy(event: Pick<StreamEvent, 'run'>): QueryKey[] {
+function touchedBy(event: Pick<StreamEvent, 'run'>): QueryKey[] {
   return [keys.runs, keys.overview, keys.approvals, keys.runDetail(event.run)]
 }
 
