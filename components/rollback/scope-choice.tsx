@@ -37,6 +37,12 @@ export function ScopeChoice({
   )
 }
 
+/** Where the steps are: on agents, or on this installation alone. */
+function reach({ steps, agents }: PlanScope): string {
+  if (steps === 0) return 'Nothing to take back'
+  return agents === 0 ? 'Nothing outside is changed' : `${count(steps, 'step')} on ${count(agents, 'agent')}`
+}
+
 function Choice({
   scope,
   chosen,
@@ -77,9 +83,7 @@ function Choice({
       )}
       <span className="min-w-0 flex-1">
         <span className={cx('block', !refused && 'font-medium')}>{scopeWords[scope.scope]}</span>
-        <span className="block text-t1 text-ink-3">
-          {refused ?? `${count(scope.steps, 'step')} on ${count(scope.agents, 'agent')}`}
-        </span>
+        <span className="block text-t1 text-ink-3">{refused ?? reach(scope)}</span>
       </span>
       <span className="num shrink-0 text-ink-2">{count(scope.steps, 'step')}</span>
     </label>

@@ -38,7 +38,7 @@ function Whole({ workflow }: { workflow: WorkflowDetail }) {
         <Sub>{graph.order} order</Sub>
       </Fact>
       <Fact label="Held">
-        {held === 0 ? 'None asks a person.' : `${count(held, 'step')} ask a person first.`}
+        {held === 0 ? 'None asks a person.' : `${count(held, 'step asks', 'steps ask')} a person first.`}
       </Fact>
       <Fact label="For good">
         {forGood === 0 ? 'Every step can be taken back.' : `${count(forGood, 'step')} cannot be undone.`}

@@ -281,8 +281,14 @@ const terminalWords: Record<string, { shown: ShownState; words: string }> = {
 
 function endedHeadline(state: Extract<RunStatus, { status: 'ended' }>): Headline {
   const known = terminalWords[state.terminal] ?? { shown: 'unknown' as const, words: String(state.terminal) }
-  const reason = state.reason && state.terminal !== 'success' ? `: ${state.reason}` : ''
-  return { shown: known.shown, words: `${known.words}${reason}`, took: state.elapsedS * 1000 }
+  // What succeeded or was taken back says all by its word; the rest is worth its reason.
+  const settled = state.terminal === 'success' || state.terminal === 'rolled_back'
+  const reason = settled ? '' : state.reason.replace(/[\s.:]+$/, '')
+  return {
+    shown: known.shown,
+    words: reason ? `${known.words}: ${reason}` : known.words,
+    took: state.elapsedS * 1000,
+  }
 }
 
 /** `person:ada` is "ada"; agents keep their SPIFFE id. */
