@@ -20,6 +20,8 @@ export type Due =
   | { do: 'lapse'; node: string; visit: number }
   | { do: 'silence'; approval: ApprovalId }
   | { do: 'undo'; rollback: RollbackId }
+  /** Nobody answered, and the author wants the run taken back for it. */
+  | { do: 'take_back'; approval: ApprovalId }
   /** The run is out of its own time. */
   | { do: 'expire' }
   | { do: 'finish' }
@@ -41,7 +43,8 @@ export function due(run: Run, now: number): DueNow {
   dueActive(run, now, list, alarms)
   dueSilence(run, now, list, alarms)
   if (run.state.status === 'rolling_back') list.push({ do: 'undo', rollback: run.state.rollback })
-  if (status === 'running') dueBeginnings(run, now, list, alarms)
+  if (status === 'running' && run.takeBack === undefined) dueBeginnings(run, now, list, alarms)
+  else if (status === 'running') dueTakeBack(run, list)
   if (status === 'running' || status === 'paused') dueExpiry(run, now, list, alarms)
   if (outcomeOf(run)) list.push({ do: 'finish' })
   const alarmAt = alarms.length > 0 ? Math.min(...alarms) : null
@@ -86,6 +89,12 @@ function dueBeginnings(run: Run, now: number, list: Due[], alarms: number[]): vo
   const rank = ({ node }: Visit) => priorityRank[run.graph.nodes.get(node)?.priority ?? 'normal']
   if (beginnings.length > 1) beginnings.sort((a, b) => rank(a) - rank(b))
   for (const visit of beginnings.slice(0, room)) list.push(beginningOf(visit))
+}
+
+/** Nothing begins any more; once nothing is at work, the run is taken back. */
+function dueTakeBack(run: Run, list: Due[]): void {
+  if (run.takeBack === undefined || (run.counts.get('running') ?? 0) > 0) return
+  list.push({ do: 'take_back', approval: run.takeBack })
 }
 
 /** What was approved or tried before begins with exactly that action; everything else is resolved first. */

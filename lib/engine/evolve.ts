@@ -59,6 +59,7 @@ export function evolve(run: Run, fact: Fact): Run {
       }
       // Whoever is still waited for is not waited for any more; what people only take note of stays open.
       standDown(run, [...run.active], fact.at)
+      run.takeBack = undefined
       break
     case 'join':
       break
@@ -215,6 +216,8 @@ function evolveApproval(
   const visit = visitOf(run, approval.node, approval.visit)
   if (!visit) return
   visit.lastJti = fact.jti
+  const unanswered = fact.by === 'silence' && fact.verdict === 'refuse'
+  if (unanswered && approval.onSilence === 'rollback') run.takeBack = approval.id
   if (approval.kind === 'approval' && fact.verdict === 'approve') {
     const action = fact.edited ?? fact.action
     visit.approved = action
@@ -308,7 +311,14 @@ function evolveRequest(run: Run, fact: FactOf<'rollback_request'>): void {
     acts: new Map(),
   })
   run.state = { status: 'rolling_back', rollback: fact.rollback }
-  standDown(run, nodesInScope(run, fact), fact.at)
+  run.takeBack = undefined
+  const inScope = nodesInScope(run, fact)
+  const reached = new Set(inScope)
+  // What waits behind it waits on something that will no longer be so: it is asked or tried anew, if the run goes on.
+  const behind = withDescendants(run.graph, fact.node).filter(
+    (node) => !reached.has(node) && !isUnknown(run, (run.visits.get(node) as Visit).state),
+  )
+  standDown(run, [...inScope, ...behind], fact.at)
 }
 
 function evolveActResult(run: Run, rollback: Rollback, fact: FactOf<'rollback_act_result'>): void {

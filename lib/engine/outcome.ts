@@ -12,7 +12,7 @@ export function outcomeOf(run: Run): { terminal: TerminalStatus; reason: string 
     if (count('running') > 0) return undefined
     return { terminal: 'failed', reason: clip(`Cancelled by ${run.state.by}: ${run.state.reason}`, 600) }
   }
-  if (run.state.status !== 'running') return undefined
+  if (run.state.status !== 'running' || run.takeBack !== undefined) return undefined
   if (run.active.size > 0 || run.ready.size > 0 || run.openApprovals.size > 0) return undefined
   if (count('escalated') > 0) return { terminal: 'escalated', reason: 'A step was escalated to a person' }
   const failed = count('failed')

@@ -180,4 +180,6 @@ export interface Run {
   /** Agents that ever began a node, by node: who belongs to the run (NOTES 3.8). */
   claimants: Map<string, Set<string>>
   rollbacks: Map<RollbackId, Rollback>
+  /** The question that nobody answered, and whose author wants the run taken back for it; until that is asked for. */
+  takeBack?: ApprovalId
 }

@@ -8,6 +8,7 @@ import type { LeaseRef } from '@/lib/engine/ports'
 import type { Hold } from './hold'
 import type { WorkerPorts } from './ports'
 import { Steps } from './steps'
+import { takeBack } from './take-back'
 import { undoRollback } from './undo'
 
 /** After a fault the same item waits this long before it is taken in hand again. */
@@ -115,6 +116,8 @@ export class RunDriver {
         return
       case 'undo':
         return undoRollback(this.ports, this.hold, item.rollback)
+      case 'take_back':
+        return takeBack(this.ports, this.hold, item.approval)
       case 'expire':
         await book.execute(
           runId,
@@ -134,7 +137,8 @@ export class RunDriver {
     if (isProblem(error, 'lease_lost')) return this.hold.lose()
     const now = this.ports.timer.now()
     // The run moved on between asking and doing; asking again says what is due now.
-    if (isProblem(error, 'run_moved_on') || isProblem(error, 'run_ended')) {
+    const codes = ['run_moved_on', 'run_ended', 'rollback_plan_changed'] as const
+    if (codes.some((code) => isProblem(error, code))) {
       this.coolUntil.set(key, now + moveOnPauseMs)
       return
     }
@@ -170,6 +174,7 @@ function keyOf(item: Due): string {
       return `silence ${item.approval}`
     case 'undo':
       return `undo ${item.rollback}`
+    case 'take_back':
     case 'expire':
     case 'finish':
       return item.do

@@ -29,7 +29,7 @@ interface Event {
 }
 
 /** What becomes of one call, beyond arriving and being answered. */
-export type Fate = 'crash_before' | 'crash_after' | { refused: Error }
+export type Fate = 'crash_before' | 'crash_after' | { refused: Error } | { pauseMs: number }
 
 export interface CallOptions {
   /** Milliseconds, at most, that the way there and the way back take each. */
@@ -81,9 +81,11 @@ export class Schedule implements Pick<Timer, 'now'> {
       const { slowMs = 20 } = options
       const arrive = () => {
         if (fate === 'crash_before') return this.crash(process)
-        if (typeof fate === 'object') return this.answer(process, what, slowMs, () => reject(fate.refused))
+        if (typeof fate === 'object' && 'refused' in fate)
+          return this.answer(process, what, slowMs, () => reject(fate.refused))
         const done = attempt(work)
         if (fate === 'crash_after') this.crash(process)
+        if (typeof fate === 'object' && 'pauseMs' in fate) this.pause(process, fate.pauseMs)
         done.then(
           (value) => this.answer(process, what, slowMs, () => resolve(value)),
           (error) => this.answer(process, what, slowMs, () => reject(error)),

@@ -43,6 +43,8 @@ const maxSteps = 15_000
 /** Once things are calm, a run must end within this. */
 const calmMs = 3 * 3600_000
 const maxCrashes = 12
+/** Where a crash or a pause hurts most: around tokens and effects. */
+const boundary = /^(commit|do|undo|snapshot|describe|probe) /
 
 /** Tells the story of a seed. */
 export async function tellStory(seed: number): Promise<StoryEnd> {
@@ -70,6 +72,7 @@ class Story {
   private born = 0
   private begun = false
   private left = false
+  private closing = false
 
   constructor(private readonly seed: number) {
     const dice = new Dice(seed)
@@ -84,7 +87,7 @@ class Story {
     this.rates = {
       crash: dice.pick([0, 0.003, 0.01, 0.03]),
       refuse: dice.pick([0, 0.005, 0.02]),
-      pause: dice.pick([0, 0.1, 0.3]),
+      pause: dice.pick([0, 0.003, 0.02]),
     }
     const stage: Stage = {
       dice,
@@ -106,7 +109,7 @@ class Story {
     const temper = {
       cancels: dice.pick([0, 0, 0.03]),
       pauses: dice.pick([0, 0.05]),
-      rollsBack: dice.pick([0, 0.1, 0.3]),
+      rollsBack: dice.pick([0, 0.1, 0.3, 0.6]),
     }
     const crowd = { stage, runId: this.runId, truth: this.truth, server: () => this.server, broken: break_ }
     this.people = new People(crowd, temper)
@@ -168,7 +171,7 @@ class Story {
   }
 
   private get isRough(): boolean {
-    return this.begun && this.schedule.now() < this.roughUntil
+    return this.begun && !this.closing && this.schedule.now() < this.roughUntil
   }
 
   /** The process people talk to: it has a worker in it too. */
@@ -192,7 +195,6 @@ class Story {
     this.begun = true
     this.peopleGoOn()
     this.agentsGoOn()
-    if (this.rates.pause > 0) this.pausesGoOn()
   }
 
   private peopleGoOn(): void {
@@ -201,7 +203,7 @@ class Story {
     this.schedule.at(this.schedule.now() + inMs, 'people look', () => {
       if (this.isRough) {
         if (this.truth.ended && this.dice.chance(0.4)) this.left = true
-        else this.people.act()
+        else for (let acts = this.dice.chance(0.3) ? 3 : 1; acts > 0; acts--) this.people.act()
       } else this.people.settle()
       this.peopleGoOn()
     })
@@ -214,21 +216,15 @@ class Story {
     })
   }
 
-  private pausesGoOn(): void {
-    if (!this.isRough) return
-    this.schedule.at(this.schedule.now() + this.dice.whole(1000, 20_000), 'the machine is busy', () => {
-      if (this.dice.chance(this.rates.pause)) {
-        this.schedule.pause(this.dice.pick(this.houses).process, this.dice.whole(1000, 70_000))
-      }
-      this.pausesGoOn()
-    })
-  }
-
   private fateOf(process: Process, what: string): Fate | undefined {
     if (!this.isRough) return undefined
-    const { crash, refuse } = this.rates
-    if (this.crashes < maxCrashes && this.dice.chance(crash))
+    const { crash, refuse, pause } = this.rates
+    const often = boundary.test(what) ? 3 : 0.5
+    if (this.crashes < maxCrashes && this.dice.chance(crash * often)) {
       return this.dice.chance(0.5) ? 'crash_before' : 'crash_after'
+    }
+    // Longer than a lease, more often than not.
+    if (this.dice.chance(pause * often)) return { pauseMs: this.dice.whole(5000, 70_000) }
     const isStore = what.startsWith('commit') || what.startsWith('ledger') || what.startsWith('leases')
     if (!isStore || !this.dice.chance(refuse)) return undefined
     this.schedule.note(`${process.name}: ${what} will be refused`)
@@ -314,6 +310,7 @@ class Story {
   }
 
   private async shutDown(): Promise<void> {
+    this.closing = true
     const stopped = Promise.all(
       this.houses.filter(({ process }) => process.alive).map(({ worker }) => worker?.stop()),
     )

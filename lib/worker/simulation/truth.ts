@@ -129,7 +129,9 @@ export class Truth {
       visit.visit === fact.visit && fact.attempt === visit.attempt + 1,
       () => `Attempt ${fact.attempt} of ${fact.node} is out of turn`,
     )
-    const retried = state.status === 'waiting' && (state.for === 'retry' || state.for === 'agent')
+    const retried =
+      state.status === 'approved' ||
+      (state.status === 'waiting' && (state.for === 'retry' || state.for === 'agent'))
     const first =
       state.status === 'pending' ||
       state.status === 'approved' ||
