@@ -1,6 +1,8 @@
 /* What a program says to the console over HTTP, and what comes back: status, headers and JSON together. */
 import type { ApprovalCard, ApprovalRow, Page, ProblemDetails, RunDetail, WorkflowRow } from '@/lib/view/wire'
 
+const heldWithinMs = 20_000
+
 export interface Answer<T> {
   status: number
   headers: Headers
@@ -36,7 +38,7 @@ export class Api {
     body: NonNullable<RequestInit['body']> | undefined,
     headers: Record<string, string> = {},
   ): Promise<Answer<T>> {
-    const bearer = this.token === undefined ? {} : { authorization: `Bearer ${this.token}` }
+    const bearer: Record<string, string> = this.token ? { authorization: `Bearer ${this.token}` } : {}
     const response = await fetch(new URL(path, this.origin), {
       method,
       headers: { ...bearer, ...headers },
@@ -73,6 +75,20 @@ export class Api {
   async openApproval(run: string): Promise<ApprovalRow | undefined> {
     const { items } = await this.must(this.get<Page<ApprovalRow>>('/api/v1/approvals?limit=200'))
     return items.find((item) => item.run === run)
+  }
+
+  /** The question that holds a run, once it does. Throws when the run ends without asking. */
+  async held(run: string): Promise<ApprovalCard> {
+    const until = Date.now() + heldWithinMs
+    for (;;) {
+      const row = await this.openApproval(run)
+      if (row) return this.approval(row.id)
+      const { row: state } = await this.run(run)
+      if (state.status === 'ended' || Date.now() > until) {
+        throw new Error(`${run} asks nobody: ${JSON.stringify(state)}`)
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
   }
 
   approval(id: string): Promise<ApprovalCard> {

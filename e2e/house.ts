@@ -3,8 +3,8 @@
  * that is thrown away, free ports, the console and the lab as `holdpoint serve --lab` runs them. It can be stopped,
  * killed and started again on the same data. Everything it started is ended by its process id when it is removed.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -25,11 +25,16 @@ interface StartOptions {
 }
 
 export class House {
-  readonly data = mkdtempSync(path.join(tmpdir(), 'holdpoint-e2e-'))
+  #data = ''
   #port = 0
   #labPort = 0
   #process: ChildProcess | undefined
   #said = ''
+
+  /** The data folder; there is one from the first start on. */
+  get data(): string {
+    return this.#data
+  }
 
   /** The console's address, without a slash at the end. */
   get origin(): string {
@@ -44,6 +49,7 @@ export class House {
   /** Starts the console, on the same ports as before if there were any, and waits until it says where it is. */
   async start({ lab = false, env = {} }: StartOptions = {}): Promise<void> {
     if (this.#port === 0) {
+      this.#data = mkdtempSync(path.join(tmpdir(), 'holdpoint-e2e-'))
       this.#port = await freePorts(1)
       this.#labPort = await freePorts(labPorts)
     }
@@ -95,7 +101,7 @@ export class House {
     clearTimeout(timer)
   }
 
-  /** `kill -9` of the console and of what started it: nothing is finished, nothing is released. The lab follows. */
+  /** `kill -9` of the console, the lab and what started them: nothing is finished, nothing is released. */
   async kill(): Promise<void> {
     const child = this.#process
     if (!isAlive(child)) return
@@ -109,20 +115,27 @@ export class House {
   /** Stops it and throws its data away. */
   async remove(): Promise<void> {
     await this.stop()
-    rmSync(this.data, { recursive: true, force: true })
+    if (this.data) rmSync(this.data, { recursive: true, force: true })
+  }
+
+  /** Stops the lab in its tracks: its ports still take connections, and nobody answers them. Only `kill` ends this. */
+  freezeLab(): void {
+    for (const pid of this.#programs('dist/lab.js')) process.kill(pid, 'SIGSTOP')
   }
 
   #killAll(child: ChildProcess): void {
-    const console = this.#consolePid()
-    // First the console itself, so that it cannot hear that its parent is gone and finish in good order.
-    if (console !== undefined) killIfThere(console)
+    // First what it started, so that they cannot hear that their parent is gone and finish in good order.
+    for (const pid of [...this.#programs('next'), ...this.#programs('dist/lab.js')]) killIfThere(pid)
     child.kill('SIGKILL')
   }
 
-  /** The process that holds the data folder: the one that a person would look up to kill. */
-  #consolePid(): number | undefined {
-    const note = path.join(this.data, 'server.lock.json')
-    return existsSync(note) ? (JSON.parse(readFileSync(note, 'utf8')) as { pid: number }).pid : undefined
+  /** Processes that the command started, whose command line has this in it. */
+  #programs(named: string): number[] {
+    const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n')
+    return rows.flatMap((row) => {
+      const [, pid, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(row) ?? []
+      return Number(parent) === this.#process?.pid && args.includes(named) ? [Number(pid)] : []
+    })
   }
 
   #failed(what: string): Error {
@@ -147,7 +160,7 @@ function killIfThere(pid: number): void {
 }
 
 /** The first of so many ports in a row that nothing listens on. */
-async function freePorts(count: number): Promise<number> {
+export async function freePorts(count: number): Promise<number> {
   for (;;) {
     const first = await anyFreePort()
     const rest = Array.from({ length: count - 1 }, (_, at) => first + 1 + at)

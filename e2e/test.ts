@@ -3,7 +3,7 @@
  * in through the one-time link, and the API as a program has it. One house for each worker: tests share it, so each
  * starts what it looks at and leaves the rest alone. Tests that kill or need a first minute of their own make a `House`.
  */
-import { type BrowserContext, test as base, expect, type Page } from '@playwright/test'
+import { type BrowserContext, test as base, expect, type Locator, type Page } from '@playwright/test'
 import { scopes } from '@/lib/auth/principal'
 import { Api } from './api'
 import { ada, House, startsWithinMs, stopsWithinMs } from './house'

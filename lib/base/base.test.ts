@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { canonicalJson } from './canonical-json'
 import { systemRandom } from './chance'
 import { hashJson, isHash, sha256 } from './hash'
@@ -98,6 +98,13 @@ describe('problems', () => {
     expect(isProblem(problem, 'checkpoint_missing')).toBe(false)
     expect(isProblem(new Error('x'))).toBe(false)
     for (const status of Object.values(problemStatus)) expect(status).toBeGreaterThanOrEqual(400)
+  })
+
+  it('is known across bundles that each have a copy of the class', async () => {
+    vi.resetModules()
+    const elsewhere = await import('./problem')
+    expect(elsewhere.Problem).not.toBe(Problem)
+    expect(isProblem(new elsewhere.Problem('not_found', 'x'), 'not_found')).toBe(true)
   })
 })
 

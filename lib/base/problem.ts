@@ -106,8 +106,16 @@ export const problemStatus = {
 
 export type ProblemCode = keyof typeof problemStatus
 
+/** Next bundles routes apart from the engine, each with a copy of this class: a Problem is known by its mark. */
+const mark = Symbol.for('holdpoint.Problem')
+
 /** A refusal: a code, one sentence for people, and data for programs. Never carries secrets or contents. */
 export class Problem extends Error {
+  static override [Symbol.hasInstance](value: unknown): value is Problem {
+    return typeof value === 'object' && value !== null && mark in value
+  }
+
+  readonly [mark] = true
   override readonly name = 'Problem'
   readonly code: ProblemCode
   readonly data: Readonly<Record<string, unknown>>

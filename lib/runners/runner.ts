@@ -92,8 +92,16 @@ export interface Performed {
   label?: string
 }
 
+/** Known by its mark, as Problem is (lib/base/problem.ts): the engine and the routes are bundled apart. */
+const mark = Symbol.for('holdpoint.EffectFailed')
+
 /** A failure of an effect. `retriable`: trying again may help and cannot do harm. */
 export class EffectFailed extends Error {
+  static override [Symbol.hasInstance](value: unknown): value is EffectFailed {
+    return typeof value === 'object' && value !== null && mark in value
+  }
+
+  readonly [mark] = true
   override readonly name = 'EffectFailed'
   readonly code: string
   readonly errorType: ErrorType

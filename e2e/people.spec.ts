@@ -1,0 +1,255 @@
+/* People: how they come in, what their roles let them do, and what happens when two decide the same thing. */
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Browser, BrowserContext, Page } from '@playwright/test'
+import type { Api } from './api'
+import { ada, type House } from './house'
+import { expect, hold, signIn, status, test } from './test'
+
+const password = 'seven small boats at anchor'
+
+test.describe('signing in', () => {
+  test.use({ storageState: undefined })
+
+  test('the one-time link works once', async ({ page, house, signedIn: _used }) => {
+    await page.goto(house.firstLink())
+    await expect(page.getByRole('heading', { name: 'This link was used already' })).toBeVisible()
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+  })
+
+  test('a wrong password says no more than that the two do not go together', async ({
+    page,
+    house,
+    signedIn: _,
+  }) => {
+    await signIn(page, house.origin, { name: ada.name, password: 'not it, not it, not it' })
+    const words = 'This name and password do not go together, or the account is disabled.'
+    await expect(page.getByRole('alert').filter({ hasText: words })).toBeVisible()
+    await signIn(page, house.origin, { name: 'nobody-here', password })
+    await expect(page.getByRole('alert').filter({ hasText: words })).toBeVisible()
+  })
+
+  test('a stranger is led to the sign-in, and from there to where they wanted to be', async ({
+    page,
+    signedIn: _,
+  }) => {
+    await page.goto('/runs?status=failed')
+    await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+    await page.getByLabel('Name').fill(ada.name)
+    await page.getByLabel('Password', { exact: true }).fill(ada.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await expect(page.getByRole('heading', { name: 'Runs' })).toBeVisible()
+    await expect(page).toHaveURL(/\/runs\?status=failed$/)
+  })
+
+  test('whoever signs out is out', async ({ page, house, signedIn: _ }) => {
+    await signIn(page, house.origin, ada)
+    await page.getByRole('button', { name: 'ada, your menu' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+    await page.goto('/approvals')
+    await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+  })
+})
+
+test('a viewer sees the question and cannot decide it', async ({ browser, house, api, signedIn }) => {
+  const { page } = await someone(browser, house, signedIn, 'vera', ['viewer'])
+  const { question } = await heldNote(api, 'viewer')
+  await page.goto(`/approvals?item=${question}`)
+  await expect(page.getByRole('note')).toContainText('You cannot decide this.')
+  await expect(page.getByRole('button', { name: /^Approve Save the note/ })).toBeDisabled()
+  await expect(page.getByRole('button', { name: /^Refuse Save the note/ })).toBeDisabled()
+  await page.keyboard.press('a')
+  const refused = await page.request.post(`/api/v1/approvals/${question}/decision`, {
+    headers: { origin: house.origin },
+    data: { verdict: 'approve', action: (await api.approval(question)).action },
+  })
+  expect(refused.status()).toBe(403)
+  expect(await refused.json()).toMatchObject({ code: 'approval_role' })
+  expect((await api.approval(question)).state).toBe('open')
+  await page.context().close()
+})
+
+test('of two who decide, the second is told who decided and when', async ({
+  page,
+  browser,
+  house,
+  api,
+  signedIn,
+}) => {
+  const grace = await someone(browser, house, signedIn, 'grace', ['operator'])
+  const { question } = await heldNote(api, 'stale')
+  for (const each of [page, grace.page]) {
+    await each.goto(`/approvals?item=${question}`)
+    await expect(each.getByRole('button', { name: /^Approve Save the note/ })).toBeEnabled()
+  }
+  // Ada's page hears nothing from now on, as on a train: she decides what is on her screen.
+  await page.context().setOffline(true)
+  await grace.page.getByRole('button', { name: /^Approve Save the note/ }).click()
+  await expect(grace.page.getByText('Approved Save the note')).toBeVisible()
+  await page.route('**/api/v1/stream*', (route) => route.abort())
+  await page.route(`**/api/v1/approvals*`, (route) => route.abort())
+  await page.context().setOffline(false)
+  await page.getByRole('button', { name: /^Refuse Save the note/ }).click()
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Refuse/ })
+    .click()
+  await page.unrouteAll()
+  await expect(page.getByRole('alert').filter({ hasText: 'Your refusal was not taken' })).toContainText(
+    /grace approved this step .* before you/,
+  )
+  await grace.page.context().close()
+})
+
+test('what is edited shows as a difference, and is what gets written', async ({ page, house, api }) => {
+  const { question, run, file } = await heldNote(api, 'edited')
+  await page.goto(`/approvals?item=${question}`)
+  await page.getByRole('button', { name: /^Edit the change/ }).click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog).toContainText('Nothing yet.')
+  await dialog.getByLabel('content').fill('# edge-router-07\n\nEdited by hand.\n')
+  await expect(dialog).toContainText('Edited by hand.')
+  await dialog.getByRole('button', { name: /with this edit$/ }).click()
+  await expect(page.getByText('Approved Save the note')).toBeVisible()
+  await expect.poll(async () => (await api.run(run)).row.terminal).toBe('success')
+  expect(readFileSync(file(house), 'utf8')).toBe('# edge-router-07\n\nEdited by hand.\n')
+  expect((await api.approval(question)).decision).toMatchObject({ edited: true, by: 'person:ada' })
+})
+
+test('a refusal keeps the step from running, and its reason', async ({ page, house, api }) => {
+  const { question, run, file } = await heldNote(api, 'refused')
+  await page.goto(`/approvals?item=${question}`)
+  await page.getByRole('button', { name: /^Refuse Save the note/ }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox').fill('Not during the freeze.')
+  await dialog.getByRole('button', { name: /^Refuse Save the note/ }).click()
+  await expect(page.getByText('Refused Save the note')).toBeVisible()
+  await expect.poll(async () => (await api.run(run)).row.terminal).toBe('failed')
+  expect(existsSync(file(house))).toBe(false)
+  await page.goto(`/runs/${run}?node=save`)
+  await expect(page.getByRole('complementary', { name: 'Save the note' })).toContainText(
+    'Not during the freeze.',
+  )
+})
+
+test('a comment is kept with the question', async ({ page, api }) => {
+  const { question } = await heldNote(api, 'commented')
+  await page.goto(`/approvals?item=${question}`)
+  await page.keyboard.press('m')
+  await page.keyboard.type('Is the freeze over?')
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByRole('region', { name: 'Decision' })).toContainText('Is the freeze over?')
+  await expect.poll(async () => (await api.approval(question)).comments.length).toBe(1)
+})
+
+test('the inbox is worked through with j, k, a and x alone', async ({ page, api }) => {
+  const first = await heldNote(api, 'keys-1')
+  const second = await heldNote(api, 'keys-2')
+  await page.goto(`/approvals?item=${first.question}`)
+  const decision = page.getByRole('region', { name: 'Decision' })
+  await expect(decision).toContainText('notes/keys-1.md')
+  const walk = async (key: string, wanted: string) => {
+    // Others may wait beside these two: on to the one that is meant.
+    await expect(async () => {
+      await page.keyboard.press(key)
+      await expect(decision).toContainText(wanted, { timeout: 500 })
+    }).toPass()
+  }
+  await walk('j', 'notes/keys-2.md').catch(() => walk('k', 'notes/keys-2.md'))
+  await page.keyboard.press('a')
+  await expect(page.getByText('Approved Save the note')).toBeVisible()
+  await expect.poll(async () => (await api.approval(second.question)).decision?.verdict).toBe('approve')
+
+  await page.goto(`/approvals?item=${first.question}`)
+  await expect(decision).toContainText('notes/keys-1.md')
+  await page.keyboard.press('x')
+  await expect(page.getByRole('dialog')).toBeVisible()
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByText('Refused Save the note')).toBeVisible()
+  await expect.poll(async () => (await api.approval(first.question)).decision?.verdict).toBe('refuse')
+})
+
+test.describe('on a phone', () => {
+  test.use({ viewport: { width: 375, height: 667 }, hasTouch: true, isMobile: true })
+
+  test('a question is found, read and decided, without scrolling sideways', async ({ page, api }) => {
+    const { question, run } = await heldNote(api, 'phone')
+    await page.goto('/')
+    await page
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: /Approvals/ })
+      .tap()
+    await page.locator(`a[href*="${question}"]`).tap()
+    await expect(page.getByRole('region', { name: 'Decision' })).toContainText('notes/phone.md')
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375)
+    await page.getByRole('button', { name: /^Approve Save the note/ }).tap()
+    await expect.poll(async () => (await api.run(run)).row.terminal).toBe('success')
+  })
+})
+
+test('what cannot be undone is held, not clicked', async ({ page, api, house }) => {
+  await api.importWorkflow({
+    wf_id: 'for-good',
+    policy: { roots: [{ path: 'notes', access: 'write' }] },
+    nodes: [
+      {
+        id: 'burn',
+        label: 'Burn it in',
+        reversible: false,
+        hitl_required: true,
+        action: { type: 'write_file', path: 'notes/burnt.md', content: 'done\n' },
+      },
+    ],
+    edges: [],
+  })
+  const run = await api.startRun('for-good')
+  const question = (await api.held(run)).id
+  await page.goto(`/approvals?item=${question}`)
+  await expect(page.getByText('Cannot be undone.')).toBeVisible()
+  await page.getByRole('button', { name: /^Approve Burn it in/ }).click()
+  expect((await api.approval(question)).state).toBe('open')
+  await hold(page, /^Approve Burn it in/)
+  await expect.poll(async () => (await api.run(run)).row.terminal).toBe('success')
+  expect(readFileSync(path.join(house.data, 'files/notes/burnt.md'), 'utf8')).toBe('done\n')
+  await page.goto(`/runs/${run}`)
+  await expect(status(page)).toContainText('succeeded')
+})
+
+/** A run of config-note that waits for somebody to read `notes/<name>.md`. */
+async function heldNote(api: Api, name: string) {
+  const file = `notes/${name}.md`
+  const run = await api.startRun('config-note', {
+    device: 'edge-router-07',
+    change: `A change: ${name}.`,
+    path: file,
+  })
+  return {
+    run,
+    question: (await api.held(run)).id,
+    file: (house: House) => path.join(house.data, 'files', file),
+  }
+}
+
+/** Somebody with an account that the administrator made, signed in on a browser of their own. */
+async function someone(
+  browser: Browser,
+  house: House,
+  administrator: Awaited<ReturnType<BrowserContext['storageState']>>,
+  name: string,
+  roles: string[],
+): Promise<{ page: Page }> {
+  const desk = await browser.newContext({ storageState: administrator })
+  const made = await desk.request.post(`${house.origin}/api/v1/people`, {
+    headers: { origin: house.origin },
+    data: { name, password, roles },
+  })
+  expect(made.status()).toBe(201)
+  await desk.close()
+  const context = await browser.newContext({ storageState: undefined, baseURL: house.origin })
+  const page = await context.newPage()
+  await signIn(page, house.origin, { name, password })
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+  return { page }
+}
