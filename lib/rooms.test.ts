@@ -42,7 +42,7 @@ const mayImport: Record<string, string[]> = {
   server: [...serverMay, 'examples/lab/story'],
   cli: [...serverMay, 'server'],
   ui: ['base', 'workflow', 'nodes', 'view', ...terms],
-  components: ['base', 'workflow', 'nodes', 'view', 'ui', 'auth/sign-in-words', ...terms],
+  components: ['base', 'workflow', 'nodes', 'view', 'ui', 'auth/sign-in-words', 'hitl/roles', ...terms],
   app: ['server', 'auth', 'view', 'ui', 'components', 'base/problem'],
 }
 

@@ -1,8 +1,9 @@
 'use client'
+import Link from 'next/link'
 import { signOut } from 'next-auth/react'
 import { useState } from 'react'
 import { Icon } from '@/components/ui/icons'
-import { Menu, MenuChoice, MenuItem, MenuLabel, MenuLine } from '@/components/ui/menu'
+import { Menu, MenuChoice, MenuItem, MenuLabel, MenuLine, MenuLink } from '@/components/ui/menu'
 import { links } from '@/lib/ui/links'
 import { useMe } from '@/lib/ui/queries'
 import { chooseTheme, currentTheme, type Theme } from '@/lib/ui/theme'
@@ -54,6 +55,9 @@ export function PersonMenu() {
         }}
       />
       <MenuLine />
+      <MenuLink>
+        <Link href={links.settings({ tab: 'account' })}>My account</Link>
+      </MenuLink>
       <MenuItem onSelect={() => void signOut({ callbackUrl: links.signIn() })}>Sign out</MenuItem>
     </Menu>
   )

@@ -2,6 +2,7 @@
 import Link from 'next/link'
 import { usePathname } from 'next/navigation'
 import { cx } from '@/components/ui/cx'
+import { links } from '@/lib/ui/links'
 import { useOverview } from '@/lib/ui/queries'
 import { isInRoom, rooms } from './rooms'
 
@@ -39,6 +40,7 @@ export function Rail() {
             aria-current={here ? 'page' : undefined}
             className={cx(
               'ring-inside relative flex items-center rounded-r2 md:h-8 md:gap-2 md:px-2',
+              room.href === links.settings() && 'md:mt-auto',
               'max-md:h-14 max-md:min-w-16 max-md:flex-1 max-md:flex-col max-md:justify-center max-md:gap-1 max-md:rounded-none max-md:text-t1',
               here
                 ? 'font-medium text-ink max-md:shadow-[inset_0_2px_0_var(--ink)] md:bg-selected'

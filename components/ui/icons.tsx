@@ -129,6 +129,17 @@ export function WorkflowsIcon(props: IconProps) {
   )
 }
 
+/** Two sliders. */
+export function SettingsIcon(props: IconProps) {
+  return (
+    <Icon {...props}>
+      <path d="M2.5 5h6M12 5h1.5M2.5 11H5M8.5 11h5" />
+      <circle cx="10.25" cy="5" r="1.75" />
+      <circle cx="6.75" cy="11" r="1.75" />
+    </Icon>
+  )
+}
+
 export function AgentIcon(props: IconProps) {
   return (
     <Icon {...props}>

@@ -12,6 +12,10 @@ export type ApprovalShow = 'open' | 'decided'
 
 export const keys = {
   me: ['me'] as const,
+  people: ['people'] as const,
+  agents: ['agents'] as const,
+  ownSessions: ['own-sessions'] as const,
+  ownTokens: ['own-tokens'] as const,
   overview: ['overview'] as const,
   approvals: ['approvals'] as const,
   approvalList: (show: ApprovalShow) => ['approvals', 'list', show] as const,

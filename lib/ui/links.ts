@@ -1,5 +1,6 @@
 /** Where things are: the addresses of pages that other pages lead to. The URL is the view. */
 export type InspectorTab = 'input' | 'output' | 'tokens' | 'checkpoint'
+export type SettingsTab = 'people' | 'agents' | 'account'
 
 function withQuery(path: string, query: Record<string, string | undefined>): string {
   const search = new URLSearchParams()
@@ -21,5 +22,6 @@ export const links = {
   workflow: (version: string, view: { tab?: 'graph' | 'source' | 'versions' } = {}) =>
     withQuery(`/workflows/${encodeURIComponent(version)}`, view),
   workflowRun: (version: string) => `/workflows/${encodeURIComponent(version)}/run`,
+  settings: (view: { tab?: SettingsTab } = {}) => withQuery('/settings', view),
   signIn: (then?: string) => withQuery('/sign-in', { callbackUrl: then }),
 }

@@ -1,0 +1,48 @@
+import { ApiProblem } from '@/lib/ui/api'
+
+/** What the roles of our own let a person do, as the end of a sentence that begins with the role. */
+export const roleWords: Readonly<Record<string, string>> = {
+  viewer: 'sees workflows, runs and questions',
+  author: 'imports workflows and starts runs',
+  operator: 'starts, pauses and cancels runs, decides, rolls steps back',
+  coordinator: 'also rolls back what several agents did together',
+  administrator: 'may do everything, and decides who else may',
+}
+
+/** What a scope of an API token allows. One that is new here goes by its name. */
+export const scopeWords: Readonly<Record<string, string>> = {
+  'runs:read': 'see workflows, runs and questions',
+  'runs:write': 'start, pause, resume and cancel runs',
+  'approvals:decide': 'approve, refuse, and comment',
+  'rollbacks:execute': 'roll steps back',
+  'workflows:write': 'import workflows',
+  'tasks:work': 'claim tasks and report on them',
+  'export:read': 'download signed bundles',
+}
+
+/** Why the text is no role, and how to write one. */
+export function notARole(text: string): string {
+  if (/^administrator:/.test(text)) {
+    return 'An administrator takes no addition, since the role includes everything; choose administrator itself.'
+  }
+  return `“${text.slice(0, 60)}” is no role. Write small letters and digits, with one colon at most: operator:oncall.`
+}
+
+/** A fault that a form finds itself, in the shape of those that the server finds. */
+export function faultAt(field: string, sentence: string): ApiProblem {
+  return new ApiProblem('bad_request', sentence, 400, { field })
+}
+
+/** The fields of a form that a refusal may belong to: by its own word, or by its code. */
+const fieldOfCode: Readonly<Record<string, string>> = {
+  name_taken: 'name',
+  password_weak: 'new_password',
+  password_wrong: 'password',
+}
+
+/** The field a refusal is about; undefined when it is about the whole. */
+export function fieldOf(error: unknown): string | undefined {
+  if (!(error instanceof ApiProblem)) return undefined
+  if (typeof error.data.field === 'string') return error.data.field
+  return fieldOfCode[error.code]
+}
