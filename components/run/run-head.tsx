@@ -49,7 +49,7 @@ export function RunHead({
       {fold.dryRun && <Tag>dry run</Tag>}
       {fold.seq > 0 && (
         <span
-          className="flex min-w-0 items-center max-md:order-last max-md:basis-[60%] max-md:grow max-md:pb-1.5"
+          className="flex min-w-0 items-center max-md:order-last max-md:w-full max-md:pb-1.5"
           role="status"
           title={headline.words}
         >
@@ -70,7 +70,7 @@ export function RunHead({
         </span>
       )}
       <span className="flex-1 max-md:hidden" />
-      <span className="flex max-md:order-last max-md:pb-1.5">
+      <span className="flex max-md:hidden">
         <Segmented
           label="Show"
           value={show}
@@ -87,7 +87,7 @@ export function RunHead({
           <Link href={links.rollback(id, { node: rollBack })}>Roll back…</Link>
         </Button>
       )}
-      <RunMenu detail={detail} status={fold.status} rollBack={rollBack} />
+      <RunMenu detail={detail} status={fold.status} rollBack={rollBack} show={show} onShow={onShow} />
       <span className="max-md:hidden">
         <PageHelp
           page="Run"

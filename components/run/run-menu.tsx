@@ -11,6 +11,7 @@ import { sentenceOf } from '@/lib/ui/api'
 import { links } from '@/lib/ui/links'
 import { exportUrl, useRunCommand } from '@/lib/ui/run-queries'
 import { shortId } from '@/lib/ui/short-id'
+import { useSmallScreen } from '@/lib/ui/small-screen'
 import type { RunDetail } from '@/lib/view/wire'
 
 /** What else can be done with a run. Whatever stops it asks first, and names it. */
@@ -18,11 +19,16 @@ export function RunMenu({
   detail,
   status,
   rollBack,
+  show,
+  onShow,
 }: {
   detail: RunDetail
   status: string
   rollBack: string | undefined
+  show: 'graph' | 'ledger'
+  onShow: (show: 'graph' | 'ledger') => void
 }) {
+  const small = useSmallScreen()
   const router = useRouter()
   const [asking, setAsking] = useState<'pause' | 'cancel'>()
   const command = useRunCommand(detail.row.id)
@@ -58,6 +64,11 @@ export function RunMenu({
           </IconButton>
         }
       >
+        {small && (
+          <MenuItem onSelect={() => onShow(show === 'graph' ? 'ledger' : 'graph')}>
+            {show === 'graph' ? 'Show the ledger' : 'Show the graph'}
+          </MenuItem>
+        )}
         {rollBack !== undefined && (
           <MenuItem onSelect={() => router.push(links.rollback(id, { node: rollBack }))}>Roll back…</MenuItem>
         )}

@@ -107,7 +107,7 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
         <div
           className={cx(
             'min-h-0 min-w-0 border-r max-md:shrink-0 max-md:border-b max-md:border-r-0',
-            view.show === 'ledger' ? 'max-md:h-[45dvh]' : 'max-md:h-40',
+            view.show === 'ledger' ? 'max-md:h-[45dvh]' : 'max-md:h-36',
           )}
         >
           {!begun ? (

@@ -84,7 +84,7 @@ function Loaded({ workflow }: { workflow: WorkflowDetail }) {
         )}
         <span className="flex-1" />
         <Segmented label="Show" value={tab} choices={[...tabs]} onChange={(next) => show({ tab: next })} />
-        <Button size="sm" asChild>
+        <Button size="sm" asChild className="max-md:hidden">
           <a href={workflowExportUrl(workflow.version)} download>
             <Download size={14} strokeWidth={1.5} aria-hidden="true" />
             Download
