@@ -15,7 +15,9 @@ export function effectsFor(
   return {
     runId: header.runId,
     signal: step.signal,
-    idempotencyKey: sha256(`${header.runId}/${step.node}/${step.visit}/${step.attempt}`),
+    get idempotencyKey() {
+      return sha256(`${header.runId}/${step.node}/${step.visit}/${step.attempt}`)
+    },
     dryRun: run.start?.dryRun ?? false,
     policy: run.graph.graph.policy,
     installationRoots: ports.installationRoots,

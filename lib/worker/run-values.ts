@@ -1,3 +1,4 @@
+import type { Hash } from '@/lib/base/hash'
 import type { Json, JsonObject } from '@/lib/base/json'
 import type { LedgerStore } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
@@ -6,7 +7,9 @@ import type { Values } from '@/lib/runners/runner'
 import { readJson } from './run-book'
 
 /** Reads of more nodes than fit into a token are recorded as all of the node's ancestors. */
-const maxReadsBytes = 1200
+const maxReadsBytes = 800
+
+type ReadRun = <T>(reader: (run: Run) => T) => Promise<T>
 
 /**
  * The values a step can see: the run's input as `trigger`, and the output of each finished step by its id. It records
@@ -14,25 +17,30 @@ const maxReadsBytes = 1200
  */
 export class RunValues implements Values {
   private readonly reads = new Set<string>()
-  private readonly outputs: Map<string, string>
   private readonly parents: readonly string[]
   private readonly input: string
   private readonly ledger: LedgerStore
+  private readonly readRun: ReadRun
 
-  constructor(run: Run, node: string, ledger: LedgerStore) {
+  /** `readRun` reads the run anew: what finished steps gave is looked up when it is asked for, not copied for all. */
+  constructor(run: Run, node: string, ledger: LedgerStore, readRun: ReadRun) {
     this.ledger = ledger
+    this.readRun = readRun
     this.parents = run.graph.parents.get(node) ?? []
     this.input = run.start?.input ?? ''
-    this.outputs = new Map()
-    for (const [id, visit] of run.visits) {
-      if (visit.state.status === 'done') this.outputs.set(id, visit.state.output)
-    }
   }
 
   async at(path: string): Promise<Json | undefined> {
-    const root = this.rootOf(path)
-    if (root === undefined) return undefined
-    const value = root === 'trigger' ? await this.stored(this.input) : await this.outputOf(root)
+    const candidates = rootsOf(path)
+    const found = await this.readRun((run) => {
+      const root = candidates.find((id) => id === 'trigger' || outputOf(run, id) !== undefined)
+      if (root === undefined) return undefined
+      return { root, hash: root === 'trigger' ? this.input : (outputOf(run, root) ?? '') }
+    })
+    if (!found) return undefined
+    const { root, hash } = found
+    if (root !== 'trigger') this.reads.add(root)
+    const value = await this.stored(hash)
     if (value === undefined) return undefined
     const rest = path.slice(root.length).replace(/^\./, '')
     // A bracket right after the root is an index into it: give it a root of its own to hang on.
@@ -42,37 +50,38 @@ export class RunValues implements Values {
   }
 
   async ofParents(): Promise<JsonObject> {
+    const done = await this.readRun((run) =>
+      this.parents.map((parent) => ({ parent, hash: outputOf(run, parent) })),
+    )
     const entries: [string, Json][] = []
-    for (const parent of this.parents) entries.push([parent, (await this.outputOf(parent)) ?? null])
+    for (const { parent, hash } of done) {
+      if (hash !== undefined) this.reads.add(parent)
+      entries.push([parent, (hash === undefined ? undefined : await this.stored(hash)) ?? null])
+    }
     return Object.fromEntries(entries)
   }
 
   /** Ids of the steps whose output was read; `*` stands for all ancestors where the list is too long for a token. */
   recorded(): string[] {
     const list = [...this.reads].sort()
-    return JSON.stringify(list).length > maxReadsBytes ? ['*'] : list
-  }
-
-  /** The longest node id that the path begins with, or `trigger`. Ids may hold dots themselves. */
-  private rootOf(path: string): string | undefined {
-    let best: string | undefined
-    const candidates = ['trigger', ...this.outputs.keys()]
-    for (const id of candidates) {
-      if (!path.startsWith(id) || (best !== undefined && id.length <= best.length)) continue
-      const next = path[id.length]
-      if (next === undefined || next === '.' || next === '[') best = id
-    }
-    return best
-  }
-
-  private async outputOf(node: string): Promise<Json | undefined> {
-    const hash = this.outputs.get(node)
-    if (hash === undefined) return undefined
-    this.reads.add(node)
-    return this.stored(hash)
+    return Buffer.byteLength(JSON.stringify(list)) > maxReadsBytes ? ['*'] : list
   }
 
   private stored(hash: string): Promise<Json | undefined> {
     return readJson(this.ledger, hash)
   }
+}
+
+/** What a path may begin with, longest first: ids may hold dots themselves. */
+function rootsOf(path: string): string[] {
+  const roots = [path]
+  for (let at = path.length - 1; at > 0; at--) {
+    if (path[at] === '.' || path[at] === '[') roots.push(path.slice(0, at))
+  }
+  return roots
+}
+
+function outputOf(run: Run, node: string): Hash | undefined {
+  const state = run.visits.get(node)?.state
+  return state?.status === 'done' ? state.output : undefined
 }

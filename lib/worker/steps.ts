@@ -143,7 +143,9 @@ export class Steps {
         visit,
         attempt: current.attempt,
         runner,
-        values: new RunValues(run, nodeId, ports.ledger),
+        values: new RunValues(run, nodeId, ports.ledger, (reader) =>
+          ports.book.read(this.lease.runId, reader),
+        ),
         dryRun: run.start?.dryRun ?? false,
         follows: parentsOfStep(run, current).slice(0, 100),
         reads: current.reads,
