@@ -78,6 +78,8 @@ export function ActDialog({
       <form
         id={id}
         noValidate
+        // What was wrong is being mended.
+        onInput={() => setFault(undefined)}
         onSubmit={(event) => {
           event.preventDefault()
           void submit()

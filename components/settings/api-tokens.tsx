@@ -95,9 +95,13 @@ function Row({ token, onRevoke }: { token: ApiTokenRow; onRevoke: () => void }) 
       </Td>
       <Td>
         {token.revokedAt !== undefined ? (
-          <StateMark state="skipped">revoked</StateMark>
+          <StateMark state="skipped" className="align-middle">
+            revoked
+          </StateMark>
         ) : isOver ? (
-          <StateMark state="skipped">ran out</StateMark>
+          <StateMark state="skipped" className="align-middle">
+            ran out
+          </StateMark>
         ) : (
           <span className="text-ink-2">
             until{' '}

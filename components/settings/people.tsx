@@ -128,7 +128,7 @@ function List({
               </Td>
               <Td className="text-ink-2 max-md:hidden">
                 {person.signedInAt === undefined ? (
-                  <span className="text-ink-3">not lately</span>
+                  <span className="text-ink-3">{person.hasPassword ? 'not lately' : 'never'}</span>
                 ) : (
                   <RelativeTime at={person.signedInAt} />
                 )}
@@ -172,17 +172,30 @@ function PersonState({ person }: { person: PersonRow }) {
   if (disabledAt !== undefined) {
     return (
       <span title={`since ${absoluteTime(disabledAt)}`}>
-        <StateMark state="skipped">disabled</StateMark>
+        <StateMark state="skipped" className="align-middle">
+          disabled
+        </StateMark>
       </span>
     )
   }
-  if (hasPassword) return <StateMark state="done">active</StateMark>
+  if (hasPassword)
+    return (
+      <StateMark state="done" className="align-middle">
+        active
+      </StateMark>
+    )
   if (invitedUntil === undefined || invitedUntil <= now) {
-    return <StateMark state="pending">invitation ran out</StateMark>
+    return (
+      <StateMark state="pending" className="align-middle">
+        invitation ran out
+      </StateMark>
+    )
   }
   return (
     <span title={`until ${absoluteTime(invitedUntil)}`}>
-      <StateMark state="pending">invited</StateMark>
+      <StateMark state="pending" className="align-middle">
+        invited
+      </StateMark>
     </span>
   )
 }

@@ -67,8 +67,8 @@ export function RolePicker({
 
 function ownWords(role: string): string {
   const [base = '', addition] = role.split(':', 2)
-  if (addition === undefined) return 'decides where a workflow asks for it, and sees everything'
-  return `answers where ${role} is asked for, and is ${base} otherwise`
+  if (addition === undefined) return 'answers wherever a workflow asks for it, and sees what a viewer sees'
+  return `answers wherever ${role} or ${base} is asked for`
 }
 
 function Choice({

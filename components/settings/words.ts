@@ -4,8 +4,8 @@ import { ApiProblem } from '@/lib/ui/api'
 export const roleWords: Readonly<Record<string, string>> = {
   viewer: 'sees workflows, runs and questions',
   author: 'imports workflows and starts runs',
-  operator: 'starts, pauses and cancels runs, decides, rolls steps back',
-  coordinator: 'also rolls back what several agents did together',
+  operator: 'runs, pauses and cancels workflows, decides, rolls back',
+  coordinator: 'does what an operator does, and rolls back whole runs',
   administrator: 'may do everything, and decides who else may',
 }
 

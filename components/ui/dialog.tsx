@@ -1,7 +1,7 @@
 'use client'
 import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { IconButton } from './button'
 import { cx } from './cx'
 
@@ -37,6 +37,7 @@ export function Dialog({
   /** In px. */
   width?: number
 }) {
+  const opener = useOpener(open)
   return (
     <Radix.Root open={open} onOpenChange={(now) => !now && onClose()}>
       <Radix.Portal>
@@ -44,6 +45,11 @@ export function Dialog({
         <Radix.Content
           {...(description ? {} : { 'aria-describedby': undefined })}
           onOpenAutoFocus={focusFirstField}
+          onCloseAutoFocus={(event) => {
+            if (!opener.current?.isConnected) return
+            event.preventDefault()
+            opener.current.focus()
+          }}
           style={{ maxWidth: width }}
           className={cx(
             'motion-appear fixed z-50 flex w-full flex-col border border-line-strong bg-surface outline-none',
@@ -74,4 +80,20 @@ export function Dialog({
       </Radix.Portal>
     </Radix.Root>
   )
+}
+
+/**
+ * What had the focus when the dialog was opened, to give it back. Radix looks when the dialog has mounted: by then a field
+ * inside may have taken the focus, or the menu it was opened from is gone; the menu's button stands for its items.
+ */
+function useOpener(open: boolean) {
+  const wasOpen = useRef(false)
+  const opener = useRef<HTMLElement | null>(null)
+  if (open && !wasOpen.current && typeof document !== 'undefined') {
+    const focused = document.activeElement as HTMLElement | null
+    const button = focused?.closest('[role="menu"]')?.getAttribute('aria-labelledby')
+    opener.current = button ? document.getElementById(button) : focused
+  }
+  wasOpen.current = open
+  return opener
 }
