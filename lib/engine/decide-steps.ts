@@ -2,6 +2,7 @@
 import { clip } from '@/lib/base/clip'
 import { prefixed } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
+import { checkCheckpointRoom, isCheckpointDue } from '@/lib/checkpoint/due'
 import type { ApprovalKind } from '@/lib/hitl/terms'
 import type { GraphNode } from '@/lib/workflow/graph'
 import type { ActionRef, At, CheckpointTaken, Command, StepFailure } from './commands'
@@ -104,13 +105,14 @@ export function decideBegin(run: Run, wish: Wish<'begin'>, draft: Draft, at: At)
   }
   if (!run.start?.dryRun) {
     refuseUnapproved(visit, node, action.hash)
-    if (action.consequence !== 'read_only' && !wish.checkpoint) {
+    if (isCheckpointDue(action.consequence) && !wish.checkpoint) {
       throw new Problem(
         'checkpoint_missing',
         `${node.id} is consequential and came without a checkpoint; seal one first`,
       )
     }
   }
+  if (wish.checkpoint) checkCheckpointRoom(run.checkpoints.size, run.graph.graph.budget.maxCheckpoints)
   const attempt = nextAttempt(visit)
   const taskJti = draft.add(
     {

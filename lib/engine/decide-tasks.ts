@@ -1,5 +1,6 @@
 /** Tasks that outside agents claim, hold by heartbeats, and report (DESIGN: a node with neither action nor agent). */
 import { Problem } from '@/lib/base/problem'
+import { checkCheckpointRoom } from '@/lib/checkpoint/due'
 import type { At, Command } from './commands'
 import { addCheckpoint, askOutcome, currentVisit, latestOf, nodeOf, runningVisit } from './decide-steps'
 import type { Draft } from './draft'
@@ -49,6 +50,7 @@ export function decideClaim(run: Run, wish: Wish<'claim'>, draft: Draft, at: At)
 }
 
 export function decideCheckpointed(run: Run, wish: Wish<'checkpointed'>, draft: Draft): void {
+  checkCheckpointRoom(run.checkpoints.size, run.graph.graph.budget.maxCheckpoints)
   const visit = currentVisit(run, wish.node, wish.visit)
   const held = runningVisit(run, wish.node, wish.visit, visit.attempt, wish.claimant)
   if (held.checkpoint !== undefined) {

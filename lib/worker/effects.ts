@@ -1,4 +1,5 @@
 import { sha256 } from '@/lib/base/hash'
+import { isProblem } from '@/lib/base/problem'
 import type { StepFailure } from '@/lib/engine/commands'
 import type { RunHeader } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
@@ -27,11 +28,15 @@ export function effectsFor(
   }
 }
 
-/** A failure as the engine records it. What is no EffectFailed is a fault of ours: recorded without its text. */
+/** A failure as the engine records it. What is neither refused nor failed is a fault of ours: recorded without its text. */
 export function failureOf(error: unknown): StepFailure {
   if (error instanceof EffectFailed) {
     const { code, errorType, severity, retriable, message } = error
     return { code, errorType, severity, retriable, description: message }
+  }
+  if (isProblem(error)) {
+    const errorType = error.code === 'checkpoint_limit' ? 'resource_exhausted' : 'constraint_violation'
+    return { code: error.code, errorType, severity: 'error', retriable: false, description: error.message }
   }
   return {
     code: 'internal',

@@ -6,6 +6,7 @@
  *                                                              crash here ╰─▶ recover: look, or ask a person
  */
 import { isProblem, Problem } from '@/lib/base/problem'
+import { checkCheckpointRoom, DEFAULT_TTL_S, isCheckpointDue } from '@/lib/checkpoint/due'
 import type { ActionRef, CheckpointTaken } from '@/lib/engine/commands'
 import { parentsOfStep } from '@/lib/engine/draft'
 import { nextFor } from '@/lib/engine/gate'
@@ -22,9 +23,6 @@ import { readJson } from './run-book'
 import { RunValues } from './run-values'
 import { jsonValue } from './values'
 
-/** Default life of a checkpoint, as in ATD's own example. */
-const defaultTtlS = 86_400
-
 /** A step as it stood when it was read from the run; kept outside the book's turn. */
 interface Standing {
   node: GraphNode
@@ -35,6 +33,9 @@ interface Standing {
   dryRun: boolean
   follows: string[]
   reads: string[]
+  /** Checkpoints the run has taken, and may take. */
+  checkpoints: number
+  maxCheckpoints?: number
   effects(attempt: number, signal: AbortSignal, follows?: readonly string[]): Effects
 }
 
@@ -149,6 +150,8 @@ export class Steps {
         dryRun: run.start?.dryRun ?? false,
         follows: parentsOfStep(run, current).slice(0, 100),
         reads: current.reads,
+        checkpoints: run.checkpoints.size,
+        maxCheckpoints: run.graph.graph.budget.maxCheckpoints,
         effects: this.effectsFactory(run, header, nodeId, visit),
       }
     })
@@ -184,7 +187,7 @@ export class Steps {
     const { node, visit } = standing
     const attempt = standing.attempt + 1
     let sealed: { taken: CheckpointTaken; sealed: SealedCheckpoint; snapshot: Snapshot } | undefined
-    if (action.consequence !== 'read_only' && !standing.dryRun) {
+    if (isCheckpointDue(action.consequence) && !standing.dryRun) {
       try {
         sealed = await this.seal(standing, action, attempt)
       } catch (error) {
@@ -209,12 +212,13 @@ export class Steps {
 
   private async seal(standing: Standing, action: Action, attempt: number) {
     const { ports } = this
+    checkCheckpointRoom(standing.checkpoints, standing.maxCheckpoints)
     const jti = ports.mint()
     const snapshot = await this.limited(standing.node, async (signal) => {
       const effects = standing.effects(attempt, signal, standing.follows)
       return standing.runner.snapshot?.(action, effects, jti) ?? emptySnapshot()
     })
-    const ttlS = snapshot.ttlS ?? defaultTtlS
+    const ttlS = snapshot.ttlS ?? DEFAULT_TTL_S
     const place = { jti, runId: this.lease.runId, node: standing.node.id, visit: standing.visit }
     const taken: CheckpointTaken = {
       jti,
