@@ -109,24 +109,26 @@ function ChangePassword({ minLength }: { minLength: number }) {
     }
   }
   return (
-    <form onSubmit={(event) => void submit(event)} className="flex max-w-[360px] flex-col gap-4">
+    <form onSubmit={(event) => void submit(event)} className="max-w-[360px]">
       <FormAlert>{change.error && !field ? sentenceOf(change.error) : undefined}</FormAlert>
       {/* For password managers, which keep name and password together. */}
       <input className="hidden" name="username" autoComplete="username" value={me?.name ?? ''} readOnly />
-      <Field label="Present password" error={errorAt('password')}>
-        {(ids) => <PasswordInput {...ids} name="password" required autoComplete="current-password" />}
-      </Field>
-      <Field
-        label="New password"
-        help={`At least ${minLength} characters. A few words in a row are easy to remember.`}
-        error={errorAt('new_password')}
-      >
-        {(ids) => <PasswordInput {...ids} name="new_password" required autoComplete="new-password" />}
-      </Field>
-      <div>
-        <Button type="submit" busy={change.isPending}>
-          {change.isPending ? 'Changing your password…' : 'Change your password'}
-        </Button>
+      <div className="flex flex-col gap-4">
+        <Field label="Present password" error={errorAt('password')}>
+          {(ids) => <PasswordInput {...ids} name="password" required autoComplete="current-password" />}
+        </Field>
+        <Field
+          label="New password"
+          help={`At least ${minLength} characters. A few words in a row are easy to remember.`}
+          error={errorAt('new_password')}
+        >
+          {(ids) => <PasswordInput {...ids} name="new_password" required autoComplete="new-password" />}
+        </Field>
+        <div>
+          <Button type="submit" busy={change.isPending}>
+            {change.isPending ? 'Changing your password…' : 'Change your password'}
+          </Button>
+        </div>
       </div>
     </form>
   )

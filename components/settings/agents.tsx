@@ -2,7 +2,6 @@
 import { Ellipsis } from 'lucide-react'
 import { useState } from 'react'
 import { Button, IconButton } from '@/components/ui/button'
-import { CopyId } from '@/components/ui/copy-id'
 import { EmptyState } from '@/components/ui/empty-state'
 import { ErrorNote } from '@/components/ui/error-note'
 import { Menu, MenuItem, MenuLine } from '@/components/ui/menu'
@@ -77,7 +76,7 @@ function List({
             <Th>Name</Th>
             <Th className="max-md:hidden">Id</Th>
             <Th className="max-md:hidden">Address</Th>
-            <Th>Keys</Th>
+            <Th className="max-md:hidden">Keys</Th>
             <Th className="max-lg:hidden">Registered</Th>
             <Th>
               <span className="sr-only">Act</span>
@@ -87,19 +86,19 @@ function List({
         <tbody>
           {agents.map((agent) => (
             <tr key={agent.id} className="hover:bg-hover">
-              <Td className="max-w-60 max-md:py-2">
+              <Td className="max-w-60 max-md:max-w-none max-md:py-2">
                 <span className="block truncate font-medium">{agent.name}</span>
                 <span className="mono block whitespace-normal text-ink-3 [overflow-wrap:anywhere] md:hidden">
                   {agent.id}
                 </span>
               </Td>
-              <Td className="max-md:hidden">
-                <CopyId id={agent.id} what="agent id" className="text-ink-2" />
+              <Td className="mono w-1/2 max-w-0 truncate text-ink-2 max-md:hidden" title={agent.id}>
+                {agent.id}
               </Td>
-              <Td className="mono w-full max-w-0 truncate text-ink-2 max-md:hidden" title={agent.baseUrl}>
+              <Td className="mono w-1/2 max-w-0 truncate text-ink-2 max-md:hidden" title={agent.baseUrl}>
                 {agent.baseUrl}
               </Td>
-              <Td className="mono text-ink-2">
+              <Td className="mono text-ink-2 max-md:hidden">
                 <span title={agent.keys.map(({ kid, alg }) => `${kid} (${alg})`).join('\n')}>
                   {agent.keys[0]?.kid}
                   {agent.keys.length > 1 && ` +${agent.keys.length - 1}`}

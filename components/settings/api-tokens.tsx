@@ -45,7 +45,7 @@ export function ApiTokens({ bounds }: { bounds: AccountBounds }) {
           <Table>
             <thead>
               <tr>
-                <Th>Name</Th>
+                <Th className="pl-0!">Name</Th>
                 <Th className="max-md:hidden">Scopes</Th>
                 <Th className="max-md:hidden">Last used</Th>
                 <Th>State</Th>
@@ -77,7 +77,7 @@ function Row({ token, onRevoke }: { token: ApiTokenRow; onRevoke: () => void }) 
   const scopes = token.scopes.join(', ')
   return (
     <tr className="hover:bg-hover">
-      <Td className="max-w-48 max-md:py-2">
+      <Td className="max-w-48 pl-0! max-md:py-2">
         <span className={isOver ? 'block truncate text-ink-3' : 'block truncate font-medium'}>
           {token.name}
         </span>

@@ -42,7 +42,7 @@ export function OwnSessions() {
         <Table>
           <thead>
             <tr>
-              <Th>Browser</Th>
+              <Th className="pl-0!">Browser</Th>
               <Th>Address</Th>
               <Th className="max-md:hidden">Signed in</Th>
               <Th className="max-md:hidden">Ends</Th>
@@ -89,7 +89,7 @@ function Row({
   const name = browserWords(session.agent)
   return (
     <tr className="hover:bg-hover">
-      <Td title={session.agent} className="w-full max-md:py-2">
+      <Td title={session.agent} className="w-full pl-0! max-md:py-2">
         <span className="flex items-center gap-2">
           {name}
           {session.current && <Tag>this one</Tag>}

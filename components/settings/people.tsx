@@ -58,7 +58,7 @@ export function People() {
             event.currentTarget.blur()
           }}
         />
-        <span className="num text-ink-3" role="status">
+        <span className="num whitespace-nowrap text-ink-3" role="status">
           {shown.length === everyone.length ? everyone.length : `${shown.length} of ${everyone.length}`}
         </span>
         <span className="flex-1" />

@@ -46,7 +46,6 @@ export function RolePicker({
                 className="mono"
                 value={value.draft}
                 onChange={(event) => onChange({ ...value, draft: event.target.value })}
-                onBlur={add}
                 onKeyDown={(event) => {
                   if (event.key !== 'Enter' || draft === '') return
                   // Enter adds the role; only from an empty line does it send the form.
