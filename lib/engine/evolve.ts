@@ -332,7 +332,10 @@ function evolveActResult(run: Run, rollback: Rollback, fact: FactOf<'rollback_ac
     status: fact.status,
     description: fact.description,
   })
-  if (checkpoint) checkpoint.undone = { rollback: rollback.id, status: fact.status }
+  if (checkpoint) {
+    const begun = act !== undefined || checkpoint.undone?.begun === true
+    checkpoint.undone = { rollback: rollback.id, status: fact.status, begun }
+  }
   const visit = visitOf(run, fact.node, fact.visit)
   if (visit && fact.status === 'completed') {
     setState(run, visit, { status: 'rolled_back', rollback: rollback.id, since: fact.at })
@@ -356,12 +359,16 @@ export function nodesInScope(run: Run, rollback: Pick<Rollback, 'scope' | 'node'
 /*
  * Going on from the checkpoint: what was in scope is visited anew. So is what stands behind it and is not done: it
  * failed, or waits, on something that is no longer so. What is at work there, or may have taken effect, is left to end.
+ * And so is what earlier rollbacks took back, or stopped between two attempts, and nobody went on from.
  */
 function goOn(run: Run, rollback: Rollback, at: number): void {
   const again = new Set(nodesInScope(run, rollback))
   for (const node of withDescendants(run.graph, rollback.node)) {
     const { state } = run.visits.get(node) as Visit
     if (state.status !== 'done' && state.status !== 'running' && !isUnknown(run, state)) again.add(node)
+  }
+  for (const { node, state, attempt } of run.visits.values()) {
+    if (state.status === 'rolled_back' || (state.status === 'pending' && attempt > 0)) again.add(node)
   }
   voidApprovals(run, (approval) => again.has(approval.node), at)
   for (const node of again) {

@@ -71,8 +71,8 @@ export interface CheckpointRef {
   description: string
   ttlS: number
   undo: UndoMethod
-  /** Present once a rollback used it. */
-  undone?: { rollback: RollbackId; status: RollbackStatus }
+  /** Present once a rollback used it, or gave it up. `begun`: some rollback set out to undo it. */
+  undone?: { rollback: RollbackId; status: RollbackStatus; begun: boolean }
 }
 
 export interface Visit {

@@ -92,7 +92,10 @@ export function undoableCheckpoint(run: Run, visit: Visit): CheckpointRef | unde
   const latest = visit.checkpoint === undefined ? undefined : run.checkpoints.get(visit.checkpoint)
   const first = visit.firstCheckpoint === undefined ? undefined : run.checkpoints.get(visit.firstCheckpoint)
   const ref = latest?.undo === 'compensate' ? latest : (first ?? latest)
-  return ref?.undone?.status === 'completed' ? undefined : ref
+  if (ref?.undone?.status === 'completed') return undefined
+  // A compensation that was sent and whose end nobody knows is not sent again: from now on a person has to look.
+  const lost = ref?.undo === 'compensate' && ref.undone?.begun === true && ref.undone.status === 'escalated'
+  return ref && lost ? { ...ref, reversible: false } : ref
 }
 
 function ancestors(run: Run, node: string): string[] {

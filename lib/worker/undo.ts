@@ -13,7 +13,7 @@ import type { CheckpointRef, Rollback, Run } from '@/lib/engine/run'
 import { overallStatus, statusWithoutAct } from '@/lib/rollback/outcome'
 import type { Plan, PlannedStep } from '@/lib/rollback/plan'
 import type { RollbackStatus } from '@/lib/rollback/terms'
-import type { Action, Effects, UndoRequest } from '@/lib/runners/runner'
+import { type Action, EffectFailed, type Effects, type UndoRequest } from '@/lib/runners/runner'
 import { effectsFor, failureOf } from './effects'
 import type { Hold } from './hold'
 import { snapshotOf, verified } from './plan'
@@ -197,8 +197,9 @@ class UndoAct {
     } catch (error) {
       // It stays begun, and the next worker goes on with it.
       if (isProblem(error, 'lease_lost') || this.hold.lost.aborted) throw error
+      const unknown = ref.undo === 'compensate' && error instanceof EffectFailed && error.outcomeUnknown
       return {
-        status: 'failed',
+        status: unknown ? 'escalated' : 'failed',
         description: isProblem(error) ? error.message : failureOf(error).description,
       }
     }

@@ -133,6 +133,9 @@ function addUndo(runner: Runner, stage: Stage, process: Process): void {
       effects.signal,
       action.kind === 'file' ? () => undefined : undo,
     )
+    if (stage.rough() && action.kind === 'http' && dice.chance(0.1)) {
+      throw new EffectFailed('no_answer', 'No answer came', { outcomeUnknown: true })
+    }
     return {
       stateHashBefore: before,
       stateHashAfter: snapshot.hash,

@@ -3,7 +3,7 @@
 import type { JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import { parseClaims } from '@/lib/ect/claims'
-import type { Commit, LedgerStore } from '@/lib/engine/ports'
+import type { Commit, LeaseRef, LedgerStore } from '@/lib/engine/ports'
 import { resolverOf } from '@/lib/runners/registry'
 import type { Store } from '@/lib/store/store'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
@@ -19,6 +19,8 @@ export interface Surroundings {
   graph: GraphIndex
   /** Every commit passes here on its way to the store. */
   commit(commit: Commit): Promise<void>
+  /** A worker was given the run. */
+  leased(lease: LeaseRef): void
   /** A fault nobody planned. */
   broken(sentence: string): void
 }
@@ -53,7 +55,15 @@ export function startHouse(around: Surroundings, name: string, works: boolean): 
   const ports: WorkerPorts = {
     book,
     ledger,
-    leases: reached(schedule, process, 'leases', store.leases),
+    leases: {
+      ...reached(schedule, process, 'leases', store.leases),
+      claimDue: (...asked) =>
+        schedule.call(process, 'leases.claimDue', async () => {
+          const claimed = await store.leases.claimDue(...asked)
+          for (const lease of claimed) around.leased(lease)
+          return claimed
+        }),
+    },
     vault,
     signer,
     timer,

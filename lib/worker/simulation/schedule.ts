@@ -48,6 +48,8 @@ export class Schedule implements Pick<Timer, 'now'> {
   /** Decides about crashes and refusals; nothing happens to calls without it. */
   fateOf: (process: Process, what: string) => Fate | undefined = () => undefined
   onCrash: (process: Process) => void = () => undefined
+  /** Nothing goes wrong any more, not even what was going to. */
+  peace = false
 
   constructor(dice: Dice, startAt: number) {
     this.dice = dice
@@ -77,9 +79,10 @@ export class Schedule implements Pick<Timer, 'now'> {
   call<T>(process: Process, what: string, work: () => T | Promise<T>, options: CallOptions = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       if (!process.alive) return
-      const fate = this.fateOf(process, what)
+      const drawn = this.fateOf(process, what)
       const { slowMs = 20 } = options
       const arrive = () => {
+        const fate = this.peace ? undefined : drawn
         if (fate === 'crash_before') return this.crash(process)
         if (typeof fate === 'object' && 'refused' in fate)
           return this.answer(process, what, slowMs, () => reject(fate.refused))

@@ -73,6 +73,8 @@ class Story {
   private begun = false
   private left = false
   private closing = false
+  /** The latest lease anybody was given. */
+  private epoch = 0
 
   constructor(private readonly seed: number) {
     const dice = new Dice(seed)
@@ -104,6 +106,9 @@ class Story {
       store: this.store,
       graph: this.graph,
       commit: (commit) => this.commit(commit),
+      leased: ({ epoch }) => {
+        this.epoch = epoch
+      },
       broken: break_,
     }
     const temper = {
@@ -255,7 +260,14 @@ class Story {
       this.schedule.note(
         `durable: ${commit.rows.length} tokens, now ${commit.expectedSeq + commit.rows.length}`,
       )
-      this.guard(() => this.truth.append(commit, this.schedule.now()))
+      this.guard(() => {
+        const { lease } = commit
+        must(
+          !lease || lease.epoch === this.epoch,
+          () => `${lease?.owner} wrote under a lease that is another's`,
+        )
+        this.truth.append(commit, this.schedule.now())
+      })
       const added = this.truth.facts.slice(-commit.rows.length)
       for (const fact of added) this.schedule.note(`  ${fact.type} ${'node' in fact ? fact.node : ''}`)
     }
@@ -311,6 +323,7 @@ class Story {
 
   private async shutDown(): Promise<void> {
     this.closing = true
+    this.schedule.peace = true
     const stopped = Promise.all(
       this.houses.filter(({ process }) => process.alive).map(({ worker }) => worker?.stop()),
     )

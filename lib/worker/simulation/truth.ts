@@ -7,11 +7,13 @@ import { parseClaims } from '@/lib/ect/claims'
 import { unverifiedPayload } from '@/lib/ect/jws'
 import { evolve, newRun } from '@/lib/engine/evolve'
 import { factOf } from '@/lib/engine/fact-codec'
-import type { Fact } from '@/lib/engine/facts'
+import type { Fact, FactOf } from '@/lib/engine/facts'
 import { requiresApproval } from '@/lib/engine/gate'
 import type { ApprovalProjection, Commit } from '@/lib/engine/ports'
 import { approvalProjectionOf, projectionOf } from '@/lib/engine/projection'
-import type { Run } from '@/lib/engine/run'
+import type { Run, Visit } from '@/lib/engine/run'
+import { statusWithoutAct } from '@/lib/rollback/outcome'
+import type { Plan } from '@/lib/rollback/plan'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import { must } from './broken'
 import { simulatedKinds } from './kinds'
@@ -24,6 +26,7 @@ export class Truth {
   private readonly digests: string[] = []
   private readonly places = new Map<string, number>()
   private readonly approvals = new Map<string, ApprovalProjection>()
+  private readonly plans = new Map<string, Plan>()
   private lastHash: string
 
   constructor(
@@ -51,10 +54,12 @@ export class Truth {
       const fact = factOf(parseClaims(unverifiedPayload(row.token)))
       must(fact.jti === row.jti, () => `Row ${row.seq} names another token`)
       this.checkFact(fact)
+      if (fact.type === 'rollback_request') this.notePlan(fact, commit)
       this.places.set(fact.jti, row.seq)
       this.facts.push(fact)
       evolve(run, fact)
       recount(run)
+      if (fact.type === 'rollback_choice') this.checkLeft()
       this.digests.push(digestOf(run))
     }
     this.checkBounds(commit)
@@ -105,6 +110,7 @@ export class Truth {
       )
     }
     if (fact.type === 'rollback_act_result' && fact.status === 'completed') this.checkUndone(fact)
+    if (fact.type === 'rollback_result') this.checkExecuted(fact)
     if (fact.type === 'workflow_complete') {
       must((run.counts.get('running') ?? 0) === 0, () => 'The run ended with a step at work')
     }
@@ -189,6 +195,43 @@ export class Truth {
     )
     const times = undone.get(fact.checkpointId) ?? 0
     must(checkpoint.undo !== 'compensate' || times === 1, () => `${fact.node} was compensated ${times} times`)
+  }
+
+  /** The plan that was agreed to is of the run as it is when the rollback begins. */
+  private notePlan(fact: FactOf<'rollback_request'>, commit: Commit): void {
+    const value = commit.values.find(({ hash }) => hash === fact.plan)
+    must(value !== undefined, () => `The plan of ${fact.rollback} was not stored with its request`)
+    if (!value) return
+    const plan = JSON.parse(Buffer.from(value.bytes).toString()) as Plan
+    must(
+      plan.seq === this.run.seq,
+      () => `A plan of ${plan.seq} tokens is executed on a run of ${this.run.seq}`,
+    )
+    must(plan.forbidden === undefined, () => `A forbidden plan is executed: ${plan.forbidden?.sentence}`)
+    this.plans.set(fact.rollback, plan)
+  }
+
+  /** The previewed set is the executed set. */
+  private checkExecuted({ rollback }: FactOf<'rollback_result'>): void {
+    const planned = (this.plans.get(rollback)?.steps ?? [])
+      .filter((step) => step.checkpointId !== undefined || statusWithoutAct(step.fate) !== undefined)
+      .map((step) => step.checkpointId ?? `${step.node}/${step.visit}`)
+    const acts = this.run.rollbacks.get(rollback)?.acts ?? new Map()
+    const executed = [...acts].filter(([, act]) => act.status !== undefined).map(([checkpoint]) => checkpoint)
+    must(
+      planned.sort().join() === executed.sort().join(),
+      () => `${rollback} was to undo ${planned.join(', ')} and undid ${executed.join(', ')}`,
+    )
+  }
+
+  /** What is visited anew was not at work, and nobody is still asked whether it happened. */
+  private checkLeft(): void {
+    for (const visits of this.run.past.values()) {
+      const { node, state } = visits.at(-1) as Visit
+      must(state.status !== 'running', () => `${node} is visited anew while it is at work`)
+      const waits = state.status === 'waiting' && state.for !== 'retry'
+      must(!waits, () => `${node} is visited anew while it waits`)
+    }
   }
 
   private checkBounds(commit: Commit): void {
