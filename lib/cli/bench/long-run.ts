@@ -16,8 +16,8 @@ import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 
 const layers = 20
 const width = 50
-/** An attempt has a task token, a checkpoint and an error or a completion. */
-const tokensPerAttempt = 3
+/** A run may take 10,000 checkpoints: these attempts of a step have a checkpoint and three tokens, later ones two. */
+const attemptsWithCheckpoint = 9
 const someHash = 'A'.repeat(43)
 
 export interface LongRun {
@@ -28,7 +28,8 @@ export interface LongRun {
 
 /** About so many facts, from the start of the run to its end. */
 export function longRun(tokens: number): LongRun {
-  const attempts = Math.max(1, Math.round(tokens / (layers * width * tokensPerAttempt)))
+  const perNode = tokens / (layers * width)
+  const attempts = Math.max(1, Math.round(perNode / 3), Math.round((perNode - attemptsWithCheckpoint) / 2))
   const graph = layered(attempts)
   const run = newRun(graph)
   const facts: Fact[] = []
@@ -43,7 +44,10 @@ export function longRun(tokens: number): LongRun {
   grant({ type: 'start', version: someHash, input: someHash, by: 'person:bench', dryRun: false })
   for (const node of graph.order) {
     for (let attempt = 1; attempt <= attempts; attempt++) {
-      grant({ type: 'begin', node, visit: 1, action: actionOf(node), timeoutS: 30, checkpoint: taken(node) })
+      const isChecked = attempt <= attemptsWithCheckpoint
+      const action: ActionRef = isChecked ? actionOf(node) : { ...actionOf(node), consequence: 'read_only' }
+      const checkpoint = isChecked ? taken(node) : undefined
+      grant({ type: 'begin', node, visit: 1, action, timeoutS: 30, checkpoint })
       if (attempt === attempts) grant({ type: 'succeeded', node, visit: 1, attempt, output: someHash })
       else grant({ type: 'failed', node, visit: 1, attempt, failure })
     }
