@@ -1,5 +1,6 @@
 /* Agents from outside: they claim and report tasks, and ask for rollbacks with tokens of their own. */
 import { createHmac, randomUUID, sign } from 'node:crypto'
+import { TOKEN_TYPES } from '@/lib/ect/jws'
 import { signClaims } from '@/lib/ect/sign'
 import type { ProblemDetails, RollbackPlanView, RunRow } from '@/lib/view/wire'
 import type { Answer, Api } from './api'
@@ -140,9 +141,9 @@ test('no token but a fresh, signed one of the right agent is believed', async ({
   const tries: Record<string, [token: string, code: string]> = {
     'no token': ['', 'ect_malformed'],
     'two tokens': [`${worker.rollbackToken(run, checkpoint)}, x`, 'ect_malformed'],
-    'alg none': [forged({ typ: 'ect+jwt', alg: 'none', kid }, () => ''), 'ect_alg_refused'],
+    'alg none': [forged({ typ: TOKEN_TYPES[0], alg: 'none', kid }, () => ''), 'ect_alg_refused'],
     'an HMAC with the public key': [
-      forged({ typ: 'ect+jwt', alg: 'HS256', kid }, (input) =>
+      forged({ typ: TOKEN_TYPES[0], alg: 'HS256', kid }, (input) =>
         createHmac('sha256', JSON.stringify(worker.jwks.keys[0])).update(input).digest('base64url'),
       ),
       'ect_alg_refused',
@@ -264,7 +265,7 @@ async function doneByWorker(
 
 /** Signed as it is: `signClaims` would not let such claims through. */
 function rawToken(agent: OutsideAgent, claims: object): string {
-  const header = { typ: 'ect+jwt', alg: 'ES256', kid: agent.key.kid }
+  const header = { typ: TOKEN_TYPES[0], alg: 'ES256', kid: agent.key.kid }
   const input = [header, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.')

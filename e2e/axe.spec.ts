@@ -65,7 +65,7 @@ const pages: Shown[] = [
   {
     page: 'the form of a run',
     path: (made) => `/workflows/${made.version}/run`,
-    ready: (page) => expect(page.getByLabel('Change')).toBeVisible(),
+    ready: (page) => expect(page.getByRole('textbox', { name: 'Change' })).toBeVisible(),
   },
 ]
 

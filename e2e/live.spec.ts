@@ -1,22 +1,34 @@
 /* A page that loses the server says so, and when it is back shows everything that happened meanwhile, each thing once. */
 import type { Page } from '@playwright/test'
 import type { StreamEvent } from '@/lib/view/wire'
-import { expect, test } from './test'
+import { Cable } from './cable'
+import { test as base, expect, status } from './test'
 
-test('a lost connection shows, resumes, misses nothing and doubles nothing', async ({ page, api }) => {
+const test = base.extend<{ cable: Cable }>({
+  cable: async ({ house }, use) => {
+    const cable = new Cable(house.origin)
+    await cable.plugIn()
+    await use(cable)
+    await cable.remove()
+  },
+  baseURL: async ({ cable }, use) => use(cable.origin),
+})
+
+test('a lost connection shows, resumes, misses nothing and doubles nothing', async ({ page, api, cable }) => {
   const heard = await listen(page)
   await page.goto('/runs')
   await expect(page.getByText('Live, as of')).toBeVisible()
   await api.startRun('quick-check')
   await expect.poll(() => endsHeard(heard)).toBe(1)
 
-  await cut(page)
+  cable.cut()
   await expect(page.getByText('Connection lost.')).toBeVisible()
   const missed = await Promise.all(Array.from({ length: 5 }, () => api.startRun('quick-check')))
   for (const run of missed) await expect.poll(async () => (await api.run(run)).row.terminal).toBe('success')
   expect(endsHeard(heard)).toBe(1)
 
-  await restore(page)
+  cable.mend()
+  await page.getByRole('button', { name: 'Try now' }).click()
   await expect(page.getByText('Connection lost.')).toBeHidden()
   for (const run of missed) {
     await expect(
@@ -33,23 +45,24 @@ test('a lost connection shows, resumes, misses nothing and doubles nothing', asy
   expect(positions.at(-1)).toBe((positions[0] ?? 0) + positions.length - 1)
 })
 
-test('a run’s page follows its ledger through a gap', async ({ page, api }) => {
+test('a run’s page follows its ledger through a gap', async ({ page, api, cable }) => {
   const run = await api.startRun('config-note', {
     device: 'edge-router-07',
     change: 'Through a gap.',
     path: 'notes/gap.md',
   })
   await page.goto(`/runs/${run}`)
-  await expect(page.getByRole('status').first()).toContainText('waiting for')
-  await cut(page)
+  await expect(status(page)).toContainText('waiting for')
+  cable.cut()
   await expect(page.getByText('Connection lost.')).toBeVisible()
   const card = await api.held(run)
   await api.must(
     api.post(`/api/v1/approvals/${card.id}/decision`, { verdict: 'approve', action: card.action }),
   )
   await expect.poll(async () => (await api.run(run)).row.terminal).toBe('success')
-  await restore(page)
-  await expect(page.getByRole('status').first()).toContainText('succeeded')
+  cable.mend()
+  await page.getByRole('button', { name: 'Try now' }).click()
+  await expect(status(page)).toContainText('succeeded')
   const { seq } = await api.run(run)
   await expect(page.getByRole('button', { name: new RegExp(`^${seq} of ${seq} tokens$`) })).toBeVisible()
 })
@@ -73,17 +86,4 @@ async function listen(page: Page): Promise<StreamEvent[]> {
 
 function endsHeard(heard: StreamEvent[]): number {
   return heard.filter((event) => event.act === 'atd:workflow_complete').length
-}
-
-/** Ends the streams that are open and lets no new one through. */
-async function cut(page: Page): Promise<void> {
-  await page.route('**/api/v1/stream*', (route) => route.abort())
-  await page.context().setOffline(true)
-  await expect(page.getByText('Not live, as of')).toBeVisible()
-  await page.context().setOffline(false)
-}
-
-async function restore(page: Page): Promise<void> {
-  await page.unrouteAll()
-  await page.getByRole('button', { name: 'Try now' }).click()
 }

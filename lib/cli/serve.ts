@@ -58,7 +58,11 @@ export async function serve(options: ServeOptions): Promise<number> {
   const next = path.join(root, 'node_modules/next/dist/bin/next')
   children.start('console', [next, options.dev ? 'dev' : 'start', '-H', host, '-p', String(port)], env)
 
-  const outcome = await Promise.race([answers(host, port), ended, asked.then(() => 'asked' as const)])
+  const over = new AbortController()
+  const answering = answers(host, port, over.signal)
+  const outcome = await Promise.race([answering, ended, asked.then(() => 'asked' as const)])
+  // Otherwise a console that ended by itself would go on being asked, and this process with it.
+  over.abort()
   if (outcome === 'answers') {
     sayHowToSignIn(origin, data)
     const end = await Promise.race([ended, asked.then(() => 'asked' as const)])
@@ -164,13 +168,14 @@ function makeDataFolder(data: DataFolder): void {
 }
 
 /** Resolves when the console answers anything at all over HTTP, or when it has been silent for too long. */
-async function answers(host: string, port: number): Promise<'answers' | 'silent'> {
+async function answers(host: string, port: number, over: AbortSignal): Promise<'answers' | 'silent'> {
   const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   const url = `http://${address.includes(':') ? `[${address}]` : address}:${port}/api/v1/health`
   const until = Date.now() + answersWithinMs
-  while (Date.now() < until) {
+  while (Date.now() < until && !over.aborted) {
     try {
-      await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(answersWithinMs) })
+      const signal = AbortSignal.any([over, AbortSignal.timeout(answersWithinMs)])
+      await fetch(url, { redirect: 'manual', signal })
       return 'answers'
     } catch {
       await new Promise((resolve) => setTimeout(resolve, askAgainMs))
