@@ -167,6 +167,8 @@ export interface LeaseStore {
   /** Prolongs; returns those still held. */
   heartbeat(leases: LeaseRef[], now: number, leaseMs: number): Promise<LeaseRef[]>
   release(lease: LeaseRef): Promise<void>
+  /** Lets go of whatever this owner holds: it is known to be dead, so nobody has to wait for its leases to run out. */
+  releaseAllOf(owner: string): Promise<void>
   /** When `claimDue` may next find something: a free run's `dueAt`, or the end of a lease whose holder went silent. */
   nextDue(now: number): Promise<number | undefined>
 }

@@ -12,6 +12,8 @@ import { type Installation, openInstallation } from './installation'
 import { bringLab } from './lab'
 import { createLog } from './log'
 
+/** Names the server's own worker in leases: there is one on a data folder. */
+const serverOwner = 'server'
 /** How often expired checkpoints are purged and old answers forgotten. */
 const housekeepingMs = 60_000
 /** Ended sessions, used links and old attempts are kept this long for whoever looks into them. */
@@ -42,7 +44,9 @@ async function start(log: ReturnType<typeof createLog>): Promise<Installation> {
     roots: rootsFrom(process.env.HOLDPOINT_ROOTS),
   })
   for (const root of house.ports.installationRoots) fs.mkdirSync(root, { recursive: true, mode: 0o700 })
-  const worker = startWorker(house.ports, `server ${process.pid}`)
+  // The lock says that no other server lives on this folder: what one had in hand when it was killed goes on now.
+  await house.store.leases.releaseAllOf(serverOwner)
+  const worker = startWorker(house.ports, serverOwner)
   const care = setInterval(() => void keepHouse(house), housekeepingMs)
   await leaveFirstLink(house, process.env.HOLDPOINT_FIRST_LINK_FILE)
   if (process.env.HOLDPOINT_LAB === '1') void bringLab(house)

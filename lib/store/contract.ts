@@ -354,6 +354,16 @@ function leasing(store: () => Store): void {
     await store().ledger.commit(nextCommit(run, 1, 1, { lease: second }))
   })
 
+  it('lets go at once of what a dead holder had, and of nothing else', async () => {
+    const [its, anothers] = [await due(100), await due(100)]
+    const lost = await store().leases.claim('a', its.runId, 100, 1_000)
+    await store().leases.claim('b', anothers.runId, 100, 1_000)
+    await store().leases.releaseAllOf('a')
+    expect(await store().leases.claim('c', its.runId, 101, 1_000)).toMatchObject({ epoch: 2 })
+    expect(await store().leases.claim('c', anothers.runId, 101, 1_000)).toBeUndefined()
+    await refusal(store().ledger.commit(nextCommit(its, 1, 1, { lease: lost })), 'lease_lost')
+  })
+
   it('prolongs by heartbeat', async () => {
     const run = await due(100)
     const lease = await store().leases.claim('a', run.runId, 100, 1_000)

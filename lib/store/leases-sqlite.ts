@@ -29,6 +29,9 @@ export function sqliteLeases(db: Database, writer: GroupWriter | undefined): Lea
   const holder = ' WHERE id = ? AND lease_owner = ? AND lease_epoch = ?'
   const prolong = db.prepare(`UPDATE runs SET lease_until = ?${holder}`)
   const release = db.prepare(`UPDATE runs SET lease_owner = NULL, lease_until = NULL${holder}`)
+  const releaseAll = db.prepare(
+    'UPDATE runs SET lease_owner = NULL, lease_until = NULL WHERE lease_owner = ?',
+  )
   const nextFree = db.prepare<[number], { at: number | null }>(
     `SELECT min(due_at) AS at FROM runs WHERE due_at IS NOT NULL AND ${free}`,
   )
@@ -61,6 +64,11 @@ export function sqliteLeases(db: Database, writer: GroupWriter | undefined): Lea
     async release(lease) {
       await writing().submit(0, () => {
         release.run(lease.runId, lease.owner, lease.epoch)
+      })
+    },
+    async releaseAllOf(owner) {
+      await writing().submit(0, () => {
+        releaseAll.run(owner)
       })
     },
     async nextDue(now) {

@@ -232,6 +232,9 @@ function memoryLeases(tables: Tables): LeaseStore {
       const run = isHeld(lease)
       if (run) run.lease = undefined
     },
+    async releaseAllOf(owner) {
+      for (const run of tables.runs.values()) if (run.lease?.owner === owner) run.lease = undefined
+    },
     async nextDue(now) {
       let next: number | undefined
       for (const run of tables.runs.values()) {
