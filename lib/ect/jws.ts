@@ -55,7 +55,7 @@ export function decodeJws(token: unknown, types: readonly string[]): DecodedJws 
   if (first < 1 || second < 0 || token.indexOf('.', second + 1) >= 0) {
     malformed('The token does not have the three parts header.payload.signature of a compact JWS')
   }
-  const header = checkHeader(jsonOf(token.slice(0, first), 'header'), types)
+  const header = checkHeader(headerOf(token.slice(0, first)), types)
   const signature = decodeBase64url(token.slice(second + 1))
   if (signature === undefined) malformed('The signature is not canonical base64url without padding')
   if (signature.length !== SIGNATURE_BYTES) {
@@ -81,6 +81,19 @@ export function unverifiedPayload(token: string, types: readonly string[] = TOKE
 
 function malformed(sentence: string): never {
   throw new Problem('ect_malformed', sentence)
+}
+
+/** The headers of a ledger are one and the same text, a few at most where keys were rotated. */
+const headersKept = 32
+const headers = new Map<string, JsonObject>()
+
+function headerOf(part: string): JsonObject {
+  const known = headers.get(part)
+  if (known !== undefined) return known
+  const header = jsonOf(part, 'header')
+  if (headers.size >= headersKept) headers.clear()
+  headers.set(part, header)
+  return header
 }
 
 function checkHeader(json: JsonObject, types: readonly string[]): JwsHeader {

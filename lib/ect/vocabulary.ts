@@ -108,15 +108,22 @@ export function claimName(name: string, vocabulary: Vocabulary): string {
 /** The claim of that name in `ext`, in either spelling; undefined when it is not there. */
 export function readClaim(ext: JsonObject | undefined, name: string): Json | undefined {
   if (ext === undefined) return undefined
+  for (const key of spellingsOf(name)) if (Object.hasOwn(ext, key)) return ext[key]
+  return undefined
+}
+
+/** Kept, because a name that is put together anew for each token is looked up ten times slower. */
+const spellings = new Map<string, readonly string[]>()
+
+function spellingsOf(name: string): readonly string[] {
+  const known = spellings.get(name)
+  if (known !== undefined) return known
   const place = claimPlaces.get(name)
-  if (place === undefined) return own(ext, `hp.${name}`)
-  if (place !== 'both') return own(ext, `${place}.${name}`)
-  return own(ext, `atd.${name}`) ?? own(ext, `cascade.${name}`)
+  const prefixes = place === undefined ? ['hp'] : place === 'both' ? ['atd', 'cascade'] : [place]
+  const spelled = prefixes.map((prefix) => `${prefix}.${name}`)
+  spellings.set(name, spelled)
+  return spelled
 }
 
 /** Every act and claim the two drafts name, for documentation and tests. */
 export const vocabularyTable = { acts, undoActs, claims }
-
-function own(ext: JsonObject, key: string): Json | undefined {
-  return Object.hasOwn(ext, key) ? ext[key] : undefined
-}

@@ -7,7 +7,7 @@ import { Problem } from '@/lib/base/problem'
 import type { Claims } from '@/lib/ect/claims'
 import { claimName, meaningOf, readClaim, spell } from '@/lib/ect/vocabulary'
 import type { Vocabulary } from '@/lib/workflow/graph'
-import type { Fact, FactBody, FactHead, FactOf, FactType } from './facts'
+import type { Fact, FactHead, FactOf, FactType } from './facts'
 
 type Shape = 'text' | 'number' | 'flag' | 'texts' | 'silence'
 
@@ -207,7 +207,7 @@ export function factOf(claims: Claims): Fact {
     at: claims.iat * 1000 + (typeof ms === 'number' ? ms : 0),
     par: claims.par,
   }
-  const body: Record<string, unknown> = { type }
+  const fact: Record<string, unknown> = { type, ...head }
   for (const [field, place] of places.get(type) ?? []) {
     const value =
       place.claim === 'inp_hash' || place.claim === 'out_hash'
@@ -215,13 +215,23 @@ export function factOf(claims: Claims): Fact {
         : readClaim(claims.ext, place.claim)
     if (value === undefined && place.optional) continue
     if (!hasShape(value, place.shape)) throw wrongClaim(claims, place, value)
-    body[field] = value
+    fact[field] = value
   }
-  return { ...head, ...(body as unknown as FactBody) }
+  return fact as unknown as Fact
 }
 
+/** The types by their acts in either vocabulary; the answer to one undo is spelled as the answer to all. */
+const typesByAct = new Map<string, string>(
+  [...places.keys()]
+    .filter((type) => type !== 'rollback_act_result')
+    .flatMap((type) => [
+      [spell(type, 'atd'), type],
+      [spell(type, 'cascade'), type],
+    ]),
+)
+
 function typeOf(claims: Claims): FactType {
-  const meaning = meaningOf(claims.exec_act)
+  const meaning = typesByAct.get(claims.exec_act) ?? meaningOf(claims.exec_act)
   const answersOne = meaning === 'rollback_result' && readClaim(claims.ext, 'node') !== undefined
   const type = answersOne ? 'rollback_act_result' : meaning
   if (type === undefined || !places.has(type)) {
