@@ -10,6 +10,7 @@ import { NoUndoIcon } from '@/components/ui/icons'
 import { Kbd } from '@/components/ui/kbd'
 import type { JsonObject } from '@/lib/base/json'
 import type { Verdict } from '@/lib/hitl/terms'
+import { count } from '@/lib/ui/format-time'
 import { type InspectorTab, links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
@@ -27,15 +28,20 @@ export type Answer = (verdict: Verdict, comment: string, edited?: JsonObject) =>
  * The decision card, in this order and with nothing above it: what will happen, the diff, can it be undone, what it
  * touches, why it asks, who else, by when, the buttons. What cannot be undone says so first, in red, and is held for a
  * second. All else is one key away.
+ *
+ * `compact` is the same card in an inspector: the same words in the same order, closer together, and without what stands
+ * beside it there already (the run, the step's evidence).
  */
 export function DecisionCard({
   card,
+  compact = false,
   busy,
   onAnswer,
   editRefused,
   onNext,
 }: {
   card: ApprovalCard
+  compact?: boolean
   busy: boolean
   onAnswer: Answer
   editRefused: string | undefined
@@ -43,30 +49,48 @@ export function DecisionCard({
 }) {
   const open = card.state === 'open'
   return (
-    <div className="flex min-h-0 flex-1 flex-col overflow-auto" key={card.id}>
-      {card.consequence === 'irreversible' && <CannotBeUndone failed={card.kind !== 'approval'} />}
-      <div className="motion-fade mx-auto flex w-full max-w-[824px] flex-1 flex-col px-8 pt-6 max-md:px-4 max-md:pt-4">
-        <h2 className="text-balance text-t3 font-medium tracking-[-0.01em] [overflow-wrap:anywhere]">
+    <div className={cx('flex flex-col', !compact && 'min-h-0 flex-1 overflow-auto')} key={card.id}>
+      {card.consequence === 'irreversible' && (
+        <CannotBeUndone failed={card.kind !== 'approval'} compact={compact} />
+      )}
+      <div
+        className={cx(
+          'motion-fade flex w-full flex-col',
+          compact ? 'px-4 pt-3' : 'mx-auto max-w-[824px] flex-1 px-8 pt-6 max-md:px-4 max-md:pt-4',
+        )}
+      >
+        <h2
+          className={cx(
+            'text-balance font-medium [overflow-wrap:anywhere]',
+            compact ? 'mb-3' : 'text-t3 tracking-[-0.01em]',
+          )}
+        >
           <Unbroken text={card.sentence} />
         </h2>
-        <p className="mono mb-4 mt-1 text-ink-2 [overflow-wrap:anywhere] max-md:mb-3">
-          {card.target} <span className="text-ink-3">by</span> {card.label}{' '}
-          <span className="max-md:hidden">
-            <span className="text-ink-3">in</span> {card.workflow}{' '}
-            <CopyId id={card.run} what="run id" className="text-ink-3" />
-          </span>
-        </p>
-        <Preview card={card} />
-        <DecisionFacts card={card} />
-        <span className="flex-1 md:hidden" />
+        {!compact && <Whose card={card} />}
+        <Preview card={card} compact={compact} />
+        <DecisionFacts card={card} compact={compact} />
+        {!compact && <span className="flex-1 md:hidden" />}
         {open ? (
-          <Acts card={card} busy={busy} onAnswer={onAnswer} editRefused={editRefused} />
+          <Acts card={card} compact={compact} busy={busy} onAnswer={onAnswer} editRefused={editRefused} />
         ) : (
           <Decided card={card} onNext={onNext} />
         )}
-        <Comments card={card} />
+        {compact ? <CommentsElsewhere card={card} /> : <Comments card={card} />}
       </div>
     </div>
+  )
+}
+
+function Whose({ card }: { card: ApprovalCard }) {
+  return (
+    <p className="mono mb-4 mt-1 text-ink-2 [overflow-wrap:anywhere] max-md:mb-3">
+      {card.target} <span className="text-ink-3">by</span> {card.label}{' '}
+      <span className="max-md:hidden">
+        <span className="text-ink-3">in</span> {card.workflow}{' '}
+        <CopyId id={card.run} what="run id" className="text-ink-3" />
+      </span>
+    </p>
   )
 }
 
@@ -87,10 +111,15 @@ function Unbroken({ text }: { text: string }) {
   )
 }
 
-function CannotBeUndone({ failed }: { failed: boolean }) {
+function CannotBeUndone({ failed, compact }: { failed: boolean; compact: boolean }) {
   return (
     <div className="border-b border-failed-line bg-failed-wash text-failed-ink">
-      <p className="mx-auto flex max-w-[824px] items-start gap-2 px-8 py-2.5 max-md:px-4">
+      <p
+        className={cx(
+          'flex items-start gap-2 py-2.5',
+          compact ? 'px-4' : 'mx-auto max-w-[824px] px-8 max-md:px-4',
+        )}
+      >
         <NoUndoIcon className="mt-0.5 shrink-0 text-failed-mark" />
         <span>
           <b>Cannot be undone.</b>{' '}
@@ -101,8 +130,8 @@ function CannotBeUndone({ failed }: { failed: boolean }) {
   )
 }
 
-function Preview({ card }: { card: ApprovalCard }) {
-  const aside = (
+function Preview({ card, compact }: { card: ApprovalCard; compact: boolean }) {
+  const aside = !compact && (
     <span className="max-md:hidden">
       digest <CopyId id={card.action} what="digest" className="text-ink-2" />
     </span>
@@ -116,7 +145,14 @@ function Preview({ card }: { card: ApprovalCard }) {
     )
   }
   return card.preview.show === 'diff' ? (
-    <Diff title={card.preview.title} before={card.preview.before} after={card.preview.after} aside={aside} />
+    <Diff
+      title={card.preview.title}
+      before={card.preview.before}
+      after={card.preview.after}
+      aside={aside}
+      context={compact ? 1 : 3}
+      numbers={!compact}
+    />
   ) : (
     <TextBlock title={card.preview.title} text={card.preview.text} aside={aside} />
   )
@@ -124,11 +160,13 @@ function Preview({ card }: { card: ApprovalCard }) {
 
 function Acts({
   card,
+  compact,
   busy,
   onAnswer,
   editRefused,
 }: {
   card: ApprovalCard
+  compact: boolean
   busy: boolean
   onAnswer: Answer
   editRefused: string | undefined
@@ -150,8 +188,15 @@ function Acts({
     x: may && second ? () => choose(second) : undefined,
     e: mayEdit ? () => setEditing(true) : undefined,
   })
+  // An answer takes a row of its own in a narrow place, unless the two weigh the same.
+  const alike = card.kind === 'outcome_unknown'
   return (
-    <div className="sticky bottom-0 mt-2 border-t bg-surface pb-3 pt-4 max-md:-mx-4 max-md:px-4 max-md:pb-7 max-md:pt-3">
+    <div
+      className={cx(
+        'sticky bottom-0 border-t bg-surface',
+        compact ? '-mx-4 mt-1 px-4 py-3' : 'mt-2 pb-3 pt-4 max-md:-mx-4 max-md:px-4 max-md:pb-7 max-md:pt-3',
+      )}
+    >
       <p className="mb-3 md:hidden">
         <DeadlineSentence card={card} />
       </p>
@@ -160,7 +205,7 @@ function Acts({
           <b>You cannot decide this.</b> {card.mayNotBecause}
         </p>
       )}
-      <div className="mb-3 flex gap-2 max-md:grid max-md:grid-cols-2">
+      <div className={cx('flex flex-wrap gap-2 max-md:grid max-md:grid-cols-2', !compact && 'mb-3')}>
         {card.verdicts.map((verdict, index) => {
           const words = verdictWords[verdict].button(card, card.target)
           const key = verdictKeys[index]
@@ -173,40 +218,45 @@ function Acts({
                 disabled={!card.mayDecide}
                 onHeld={() => void onAnswer(verdict, '')}
                 label={words}
-                className="min-w-0 shrink! max-md:col-span-2"
+                wraps
+                className={cx('max-md:col-span-2', compact && 'md:w-full')}
               >
-                <span className="md:truncate">{shownOnButton(words, card.target)}</span>
+                <span>{shownOnButton(words, card.target)}</span>
               </HoldButton>
             )
           }
-          const alone = index === 0
+          const first = index === 0 && !alike
           return (
             <Button
               key={verdict}
-              variant={alone && card.kind !== 'outcome_unknown' ? 'primary' : 'default'}
+              variant={first ? 'primary' : 'default'}
               shortcut={key}
               busy={busy}
               disabled={!card.mayDecide}
               aria-label={words}
               onClick={() => choose(verdict)}
+              wraps
               className={cx(
-                alone && 'min-w-0 shrink!',
-                card.kind !== 'outcome_unknown' && (alone || !card.editable) && 'max-md:col-span-2',
+                !alike && (first || !card.editable) && 'max-md:col-span-2',
+                compact && (first ? 'md:w-full' : 'md:flex-1'),
               )}
             >
-              <span className="md:truncate">
-                {verdict === 'refuse' ? 'Refuse…' : shownOnButton(words, card.target)}
-              </span>
+              <span>{verdict === 'refuse' ? 'Refuse…' : shownOnButton(words, card.target)}</span>
             </Button>
           )
         })}
         {card.editable && card.verdicts.includes('approve') && (
-          <Button shortcut="e" disabled={!mayEdit} onClick={() => setEditing(true)}>
+          <Button
+            shortcut="e"
+            disabled={!mayEdit}
+            onClick={() => setEditing(true)}
+            className={cx(compact && 'md:flex-1')}
+          >
             Edit the change…
           </Button>
         )}
       </div>
-      <OneKeyAway card={card} />
+      {!compact && <OneKeyAway card={card} />}
       {asking && (
         <AnswerDialog
           card={card}
@@ -233,6 +283,21 @@ function Acts({
         />
       )}
     </div>
+  )
+}
+
+/** What people said stands in the inbox, with the field to say more. */
+function CommentsElsewhere({ card }: { card: ApprovalCard }) {
+  if (card.comments.length === 0) return null
+  return (
+    <p className="pb-3 text-t1 text-ink-3">
+      <a
+        href={links.approvals({ item: card.id, show: card.state === 'open' ? undefined : 'decided' })}
+        className="underline decoration-line-strong underline-offset-4 hover:text-ink"
+      >
+        {count(card.comments.length, 'comment')} in Approvals
+      </a>
+    </p>
   )
 }
 

@@ -14,10 +14,10 @@ const undoSub = {
 } as const
 
 /** What a person weighs, in the order they weigh it: undo, what it touches, why, who else, and by when. */
-export function DecisionFacts({ card }: { card: ApprovalCard }) {
+export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; compact?: boolean }) {
   const agents = card.touches.agents
   return (
-    <Facts className="mt-4 max-md:mt-2">
+    <Facts className={compact ? 'mt-2' : 'mt-4 max-md:mt-2'} label={compact ? 104 : 112} dense={compact}>
       <Fact label="Undo">
         {card.undo ? (
           <>

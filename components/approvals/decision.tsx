@@ -10,6 +10,7 @@ import type { JsonObject } from '@/lib/base/json'
 import type { Verdict } from '@/lib/hitl/terms'
 import { isApiProblem, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
 import { useApproval, useDecide } from '@/lib/ui/queries'
+import type { ApprovalCard } from '@/lib/view/wire'
 import { tellDecided } from './decided-toast'
 import { DecisionCard } from './decision-card'
 import { StaleDecision } from './stale-decision'
@@ -34,16 +35,19 @@ const tooLateCodes = new Set([
 /** One question, from loading to decided. Mounted anew for each, so nothing of one can leak into the next. */
 export function Decision({
   id,
+  compact = false,
   place,
   onBack,
   onDecided,
   onNext,
 }: {
   id: string
-  place: { at: number; of: number } | undefined
-  onBack: () => void
-  onDecided: () => void
-  onNext: (() => void) | undefined
+  /** In an inspector: no bar of its own on a phone, and the narrow card. */
+  compact?: boolean
+  place?: { at: number; of: number } | undefined
+  onBack?: () => void
+  onDecided?: () => void
+  onNext?: (() => void) | undefined
 }) {
   const router = useRouter()
   const query = useApproval(id)
@@ -70,7 +74,7 @@ export function Decision({
         ...(edited ? { edited } : {}),
       })
       tellDecided(card, verdict, edited !== undefined, router.push)
-      onDecided()
+      onDecided?.()
       return true
     } catch (error) {
       if (isApiProblem(error) && tooLateCodes.has(error.code)) {
@@ -90,24 +94,7 @@ export function Decision({
 
   return (
     <>
-      <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-canvas pr-4 md:hidden">
-        <button
-          type="button"
-          aria-label="All questions"
-          onClick={onBack}
-          className="ring-inside -mr-2 grid size-12 place-items-center"
-        >
-          <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" />
-        </button>
-        <h1 className="truncate font-medium">{card ? kindWords[card.kind].title : 'Approval'}</h1>
-        {place && (
-          <span className="whitespace-nowrap text-ink-3">
-            <span className="num">{place.at}</span> of <span className="num">{place.of}</span>
-          </span>
-        )}
-        <span className="flex-1" />
-        <LiveMark brief />
-      </header>
+      {!compact && <PhoneBar card={card} place={place} onBack={onBack} />}
       {query.isError && !card ? (
         <ErrorNote
           title="This question could not be read"
@@ -122,6 +109,7 @@ export function Decision({
       ) : (
         <DecisionCard
           card={card}
+          compact={compact}
           busy={decide.isPending}
           onAnswer={answer}
           editRefused={editRefused}
@@ -129,5 +117,37 @@ export function Decision({
         />
       )}
     </>
+  )
+}
+
+/** On a phone a question is the page, and brings its own way back. */
+function PhoneBar({
+  card,
+  place,
+  onBack,
+}: {
+  card: ApprovalCard | undefined
+  place: { at: number; of: number } | undefined
+  onBack: (() => void) | undefined
+}) {
+  return (
+    <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-canvas pr-4 md:hidden">
+      <button
+        type="button"
+        aria-label="All questions"
+        onClick={onBack}
+        className="ring-inside -mr-2 grid size-12 place-items-center"
+      >
+        <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" />
+      </button>
+      <h1 className="truncate font-medium">{card ? kindWords[card.kind].title : 'Approval'}</h1>
+      {place && (
+        <span className="whitespace-nowrap text-ink-3">
+          <span className="num">{place.at}</span> of <span className="num">{place.of}</span>
+        </span>
+      )}
+      <span className="flex-1" />
+      <LiveMark brief />
+    </header>
   )
 }

@@ -21,7 +21,6 @@ import type { RunDetail } from '@/lib/view/wire'
 import { CheckpointView } from './checkpoint-view'
 import { TokenList } from './token-list'
 import { ValueBlock } from './value-block'
-import './run.css'
 
 const tabNames = ['input', 'output', 'tokens', 'checkpoint'] as const
 
@@ -160,15 +159,8 @@ function Head({
 /** The decision card of the inbox, narrow: the same order, the same words, the same keys. */
 function DecisionHere({ approval }: { approval: string }) {
   return (
-    <section aria-label="Decision" className="run-decision">
-      <Decision
-        key={approval}
-        id={approval}
-        place={undefined}
-        onBack={() => {}}
-        onDecided={() => {}}
-        onNext={undefined}
-      />
+    <section aria-label="Decision">
+      <Decision key={approval} id={approval} compact />
     </section>
   )
 }

@@ -8,6 +8,8 @@ export interface ButtonProps extends ComponentProps<'button'> {
   variant?: 'default' | 'primary' | 'danger' | 'quiet'
   /** `md` 32 px, `sm` 28 px; both 48 px on a phone. */
   size?: 'md' | 'sm'
+  /** Words that do not fit go on a second line; they are never cut. */
+  wraps?: boolean
   /** The key that does the same; drawn only where there is a keyboard to press it on. */
   shortcut?: string
   /** The act is under way: the button stays where it is, says so, and takes no second click. */
@@ -25,11 +27,19 @@ const looks = {
   quiet: 'border-transparent bg-transparent text-ink-2 hover:bg-hover hover:text-ink font-regular',
 }
 
+/** Of a button whose words may take two lines; it is 32 px high while they take one. */
+export const wrapping = 'min-h-8 min-w-0 max-w-full text-balance py-[5px] [overflow-wrap:break-word]'
+
 /** The classes of a button, for what must look like one and is none. */
-export function buttonClass(variant: keyof typeof looks = 'default', size: 'md' | 'sm' = 'md'): string {
+export function buttonClass(
+  variant: keyof typeof looks = 'default',
+  size: 'md' | 'sm' = 'md',
+  wraps = false,
+): string {
   return cx(
-    'inline-flex shrink-0 select-none items-center justify-center gap-2 whitespace-nowrap rounded-r2 border transition-colors duration-(--quick)',
-    size === 'md' ? 'h-8 px-3' : 'h-7 px-2.5',
+    'inline-flex select-none items-center justify-center gap-2 rounded-r2 border transition-colors duration-(--quick)',
+    wraps ? wrapping : 'shrink-0 whitespace-nowrap',
+    wraps ? 'px-3' : size === 'md' ? 'h-8 px-3' : 'h-7 px-2.5',
     'max-md:h-auto max-md:min-h-12 max-md:whitespace-normal max-md:text-balance max-md:py-1',
     looks[variant],
     'disabled:border-line disabled:bg-well disabled:text-ink-3',
@@ -40,6 +50,7 @@ export function buttonClass(variant: keyof typeof looks = 'default', size: 'md' 
 export function Button({
   variant = 'default',
   size = 'md',
+  wraps = false,
   shortcut,
   busy = false,
   asChild = false,
@@ -49,7 +60,7 @@ export function Button({
   disabled,
   ...rest
 }: ButtonProps) {
-  const classes = cx(buttonClass(variant, size), className)
+  const classes = cx(buttonClass(variant, size, wraps), className)
   if (asChild) {
     return (
       <Slot.Root className={classes} {...rest}>

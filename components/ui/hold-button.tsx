@@ -1,6 +1,7 @@
 'use client'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { keysRest } from '@/lib/ui/shortcuts'
+import { wrapping } from './button'
 import { cx } from './cx'
 import { Kbd } from './kbd'
 
@@ -14,6 +15,8 @@ export interface HoldButtonProps {
   disabled?: boolean
   /** The key that, held as long, does the same from anywhere on the page. */
   shortcut?: string
+  /** Words that do not fit go on a second line; they are never cut. */
+  wraps?: boolean
   /** Its whole name, when `children` shows less. */
   label?: string
   className?: string
@@ -30,6 +33,7 @@ export function HoldButton({
   busy = false,
   disabled,
   shortcut,
+  wraps = false,
   className,
 }: HoldButtonProps) {
   const [heldMs, setHeldMs] = useState(0)
@@ -102,7 +106,8 @@ export function HoldButton({
       onKeyUp={(event) => (event.key === ' ' || event.key === 'Enter') && release()}
       onContextMenu={(event) => event.preventDefault()}
       className={cx(
-        'relative inline-flex h-8 shrink-0 touch-none select-none items-center justify-center gap-2 overflow-hidden whitespace-nowrap rounded-r2 border border-failed-mark bg-failed-wash px-3 font-medium text-failed-ink disabled:border-line disabled:bg-well disabled:text-ink-3 max-md:h-auto max-md:min-h-12 max-md:whitespace-normal max-md:py-1.5',
+        wraps ? wrapping : 'h-8 shrink-0 whitespace-nowrap',
+        'relative inline-flex touch-none select-none items-center justify-center gap-2 overflow-hidden rounded-r2 border border-failed-mark bg-failed-wash px-3 font-medium text-failed-ink disabled:border-line disabled:bg-well disabled:text-ink-3 max-md:h-auto max-md:min-h-12 max-md:whitespace-normal max-md:py-1.5',
         className,
       )}
     >
