@@ -44,14 +44,16 @@ export function RunHead({
         <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" />
         <span className="max-md:sr-only">Runs</span>
       </Link>
-      <h1 className="min-w-0 truncate font-medium max-md:flex-1">{workflow}</h1>
+      <h1 className="min-w-0 truncate font-medium max-md:flex-1 md:max-w-[40%] md:shrink-0" title={workflow}>
+        {workflow}
+      </h1>
       <CopyId id={id} what="run id" className="text-ink-3 max-md:hidden" />
       {fold.dryRun && <Tag>dry run</Tag>}
       {fold.seq > 0 && (
         <span
           className="flex min-w-0 items-center max-md:order-last max-md:w-full max-md:pb-1.5"
           role="status"
-          title={headline.words}
+          title={headline.why ? `${headline.words}: ${headline.why}` : headline.words}
         >
           <StateMark state={headline.shown} className="min-w-0 [&>span]:truncate">
             {headline.words}
@@ -66,6 +68,7 @@ export function RunHead({
                 in <span className="num">{duration(headline.took)}</span>
               </>
             )}
+            {headline.why && `: ${headline.why}`}
           </StateMark>
         </span>
       )}

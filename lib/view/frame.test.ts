@@ -124,7 +124,45 @@ describe('the frame of a run', () => {
     })
     const frame = frameOf(run)
     expect(frame.nodes.get('b')?.shown).toBe('skipped')
-    expect(frame.headline).toEqual({ shown: 'failed', words: 'partly done: cancelled by ada', took: 7000 })
+    expect(frame.headline).toEqual({
+      shown: 'failed',
+      words: 'partly done',
+      why: 'cancelled by ada',
+      took: 7000,
+    })
+  })
+
+  it('says once that a run failed: where by the name of the step, why by its own sentence', () => {
+    const labelled = graphOf([{ ...node('a'), label: 'Check the flows' }], '')
+    const { run } = story(labelled, begun, started('a'), failed('a'), {
+      type: 'workflow_complete',
+      wfId: 'wf',
+      terminalStatus: 'failed',
+      elapsedS: 7,
+      reason: 'a failed: boom',
+    })
+    expect(frameOf(run).headline).toEqual({
+      shown: 'failed',
+      words: 'failed at Check the flows',
+      why: 'The router refused it',
+      took: 7000,
+    })
+  })
+
+  it('names who cancelled a run as people are named', () => {
+    const { run } = story(chain, begun, {
+      type: 'workflow_complete',
+      wfId: 'wf',
+      terminalStatus: 'failed',
+      elapsedS: 7,
+      reason: 'Cancelled by person:ada: Enough.',
+    })
+    expect(frameOf(run).headline).toEqual({
+      shown: 'failed',
+      words: 'cancelled by ada',
+      why: 'Enough',
+      took: 7000,
+    })
   })
 
   it('keeps amber for people: work that is offered or retried is not "waiting"', () => {

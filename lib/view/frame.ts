@@ -44,10 +44,12 @@ export interface RunFrame {
   headline: Headline
 }
 
-/** The run's own state, in words: "waiting for operator:oncall". */
+/** The run's own state, in words: "waiting for operator:oncall", "failed at Check the flows". */
 export interface Headline {
   shown: ShownState
   words: string
+  /** Why it is so, in a sentence without its full stop; it may be long. */
+  why?: string
   /** Since when it has been so; it counts up on screen. */
   since?: number
   /** How long the run took, once it is over. */
@@ -135,7 +137,8 @@ export function shownOf(state: VisitState): Shown {
     case 'done':
       return { shown: 'done', word: 'done', time: { took: state.tookMs } }
     case 'failed':
-      return { shown: 'failed', word: 'failed', time: { took: state.tookMs } }
+      // Refused before it began: no time went by, and "0 ms" would say that some did.
+      return { shown: 'failed', word: 'failed', ...(state.tookMs > 0 && { time: { took: state.tookMs } }) }
     case 'rolled_back':
       return { shown: 'rolled_back', word: 'rolled back' }
     case 'escalated':
@@ -229,7 +232,8 @@ export function headlineOf(run: Run): Headline {
     case 'paused':
       return {
         shown: 'skipped',
-        words: `paused by ${plainActor(state.by)}${state.reason ? `: ${state.reason}` : ''}`,
+        words: `paused by ${plainActor(state.by)}`,
+        ...whyOf(state.reason),
         since: state.since,
       }
     case 'cancelling':
@@ -243,7 +247,7 @@ export function headlineOf(run: Run): Headline {
     case 'rolled_back':
       return { shown: 'waiting', words: 'rolled back, waiting for a choice: end it, or go on' }
     case 'ended':
-      return endedHeadline(state)
+      return endedHeadline(run, state)
     default:
       state satisfies never
       return { shown: 'unknown', words: String((state as { status: unknown }).status) }
@@ -279,16 +283,37 @@ const terminalWords: Record<string, { shown: ShownState; words: string }> = {
   escalated: { shown: 'escalated', words: 'escalated' },
 }
 
-function endedHeadline(state: Extract<RunStatus, { status: 'ended' }>): Headline {
+function endedHeadline(run: Run, state: Extract<RunStatus, { status: 'ended' }>): Headline {
   const known = terminalWords[state.terminal] ?? { shown: 'unknown' as const, words: String(state.terminal) }
+  const took = state.elapsedS * 1000
   // What succeeded or was taken back says all by its word; the rest is worth its reason.
-  const settled = state.terminal === 'success' || state.terminal === 'rolled_back'
-  const reason = settled ? '' : state.reason.replace(/[\s.:]+$/, '')
-  return {
-    shown: known.shown,
-    words: reason ? `${known.words}: ${reason}` : known.words,
-    took: state.elapsedS * 1000,
+  if (state.terminal === 'success' || state.terminal === 'rolled_back') return { ...known, took }
+  const cancelled = cancelledBy.exec(state.reason)
+  if (cancelled) {
+    const [, by = '', why = ''] = cancelled
+    return { shown: known.shown, words: `cancelled by ${plainActor(by)}`, ...whyOf(why), took }
   }
+  const step = failedStep(run)
+  if (!step) return { ...known, ...whyOf(state.reason), took }
+  return { shown: known.shown, words: `${known.words} at ${step.label}`, ...whyOf(step.why), took }
+}
+
+/** How the engine words the end of a cancelled run (lib/engine/outcome.ts). */
+const cancelledBy = /^Cancelled by (\S+):(?:\s+(.*))?$/s
+
+/** The step an ended run stands at: the first that failed, as the reason in its ledger names it by its id. */
+function failedStep(run: Run): { label: string; why: string } | undefined {
+  for (const id of run.graph.order) {
+    const state = run.visits.get(id)?.state
+    if (state?.status !== 'failed' && state?.status !== 'escalated') continue
+    return { label: run.graph.nodes.get(id)?.label || id, why: state.error?.description ?? '' }
+  }
+  return undefined
+}
+
+function whyOf(sentence: string): { why?: string } {
+  const why = sentence.replace(/[\s.:]+$/, '')
+  return why ? { why } : {}
 }
 
 /** `person:ada` is "ada"; agents keep their SPIFFE id. */
