@@ -1,12 +1,12 @@
 'use client'
 import { useRef, useState } from 'react'
+import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
 import { Textarea } from '@/components/ui/field'
 import { Kbd } from '@/components/ui/kbd'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { sentenceOf } from '@/lib/ui/api'
 import { useComment } from '@/lib/ui/queries'
-import { actorName } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { commentLength } from './answer-dialog'
@@ -31,7 +31,9 @@ export function Comments({ card }: { card: ApprovalCard }) {
       <ol className="flex flex-col gap-3" aria-live="polite">
         {card.comments.map((comment) => (
           <li key={`${comment.by}-${comment.at}`}>
-            <span className="font-medium">{actorName(comment.by)}</span>{' '}
+            <span className="font-medium">
+              <Actor id={comment.by} />
+            </span>{' '}
             <RelativeTime at={comment.at} className="text-ink-3" />
             <p className="whitespace-pre-wrap text-ink-2 [overflow-wrap:anywhere]">{comment.comment}</p>
           </li>

@@ -1,9 +1,10 @@
 'use client'
+import { Actor } from '@/components/ui/actor'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { Countdown, RelativeTime } from '@/components/ui/relative-time'
 import { momentOf } from '@/lib/ui/format-time'
 import { useNow } from '@/lib/ui/now'
-import { actorName } from '@/lib/ui/short-id'
+import { stopped } from '@/lib/view/frame'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { followSentence, kindWords, listed } from './words'
 
@@ -21,7 +22,7 @@ export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; c
       <Fact label="Undo">
         {card.undo ? (
           <>
-            {card.undo.sentence} <Sub>{undoSub[card.undo.method]}</Sub>
+            {stopped(card.undo.sentence)} <Sub>{undoSub[card.undo.method]}</Sub>
           </>
         ) : card.consequence === 'read_only' ? (
           <>
@@ -38,9 +39,9 @@ export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; c
         <Sub>{followSentence(card.touches)}</Sub>
       </Fact>
       <Fact label="Asks because">
-        {card.reason || kindWords[card.kind].because}{' '}
+        {card.reason ? stopped(card.reason) : kindWords[card.kind].because}{' '}
         <Sub>
-          {actorName(card.runStartedBy)} began the run <RelativeTime at={card.runStartedAt} />.
+          <Actor id={card.runStartedBy} /> began the run <RelativeTime at={card.runStartedAt} />.
         </Sub>
       </Fact>
       <Fact label="Also decides">

@@ -1,13 +1,14 @@
 'use client'
 import { useRouter } from 'next/navigation'
+import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { StateShape } from '@/components/ui/state'
 import { age, clockTime } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
-import { actorName } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
+import { plainActor } from '@/lib/view/frame'
 import type { ApprovalCard } from '@/lib/view/wire'
 import type { TooLate } from './decision'
 import { verdictWords } from './words'
@@ -36,7 +37,7 @@ export function StaleDecision({
           <div className="min-w-0">
             <b className="block text-balance">
               {won
-                ? `Your ${noun} was not taken: ${actorName(won.by)} ${verdictWords[won.verdict].past} this step ${age(Math.max(0, tried.at - won.at))} before you.`
+                ? `Your ${noun} was not taken: ${plainActor(won.by)} ${verdictWords[won.verdict].past} this step ${age(Math.max(0, tried.at - won.at))} before you.`
                 : `Your ${noun} was not taken.`}
             </b>
             <p className="mt-1 text-ink-2">
@@ -53,7 +54,7 @@ export function StaleDecision({
             {won && (
               <Fact label="Decided">
                 <span className="num">{clockTime(won.at)}</span>{' '}
-                <Sub>{verdictWords[won.verdict].past} by</Sub> {actorName(won.by)}
+                <Sub>{verdictWords[won.verdict].past} by</Sub> <Actor id={won.by} />
               </Fact>
             )}
             {won?.comment && <Fact label="Why">“{won.comment}”</Fact>}

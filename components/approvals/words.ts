@@ -1,6 +1,6 @@
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import { count } from '@/lib/ui/format-time'
-import { actorName } from '@/lib/ui/short-id'
+import { plainActor } from '@/lib/view/frame'
 import type { ApprovalCard, ApprovalRow, ShownState } from '@/lib/view/wire'
 
 /** Why a person is asked: its name in the inbox, and whose shape and colour it wears. */
@@ -104,6 +104,6 @@ export function listed(names: string[]): string {
 /** "grace approved" of a decided row. */
 export function decidedWords(row: Pick<ApprovalRow, 'verdict' | 'by'>): string {
   if (!row.verdict) return 'closed without an answer'
-  const by = row.by === 'silence' ? 'Silence' : row.by ? actorName(row.by) : 'Someone'
+  const by = row.by === 'silence' ? 'Silence' : row.by ? plainActor(row.by) : 'Someone'
   return `${by} ${verdictWords[row.verdict].past}${row.verdict === 'took_effect' || row.verdict === 'not_taken' ? ' this step' : ''}`
 }

@@ -1,6 +1,7 @@
 'use client'
 import { useMemo } from 'react'
 import type { Wash } from '@/components/run-graph/wash'
+import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { RelativeTime } from '@/components/ui/relative-time'
@@ -9,7 +10,7 @@ import { warn } from '@/components/ui/toast'
 import { sentenceOf } from '@/lib/ui/api'
 import { count } from '@/lib/ui/format-time'
 import { useRollbackChoice } from '@/lib/ui/run-queries'
-import { plainActor } from '@/lib/view/frame'
+import { stopped } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RollbackPlanView, RollbackView, RunDetail } from '@/lib/view/wire'
 import { washesOf } from './fates'
@@ -52,8 +53,8 @@ export function Progress({
         </h2>
         <p className="mb-4 mt-2 text-ink-3">
           {scopeWords[rollback.scope]}, from before <span className="mono">{labelOf(rollback.node)}</span>.
-          Asked by {plainActor(rollback.by)} <RelativeTime at={rollback.askedAt} />
-          {rollback.reason && <>: {rollback.reason}</>}
+          Asked by <Actor id={rollback.by} /> <RelativeTime at={rollback.askedAt} />
+          {rollback.reason ? `: ${stopped(rollback.reason)}` : '.'}
         </p>
         <Facts label={120}>
           {rollback.acts.map((act) => (
@@ -61,7 +62,7 @@ export function Progress({
               <ActMark act={act} />
               {act.description && (
                 <span className="block">
-                  <Sub>{act.description}</Sub>
+                  <Sub>{stopped(act.description)}</Sub>
                 </span>
               )}
             </Fact>

@@ -4,17 +4,19 @@ import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { Decision } from '@/components/approvals/decision'
 import { LiveTime } from '@/components/run-graph/graph-node'
+import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { AgentIcon, NoUndoIcon } from '@/components/ui/icons'
 import { StateMark } from '@/components/ui/state'
 import { TabPanel, Tabs } from '@/components/ui/tabs'
 import { nodeKind } from '@/lib/nodes/registry'
+import type { RollbackStatus } from '@/lib/rollback/terms'
 import { duration, momentOf } from '@/lib/ui/format-time'
 import type { Verification } from '@/lib/ui/ledger-verify'
 import { links } from '@/lib/ui/links'
 import { useNow } from '@/lib/ui/now'
-import { agentName, type NodeFrame, plainActor, shownOf } from '@/lib/view/frame'
+import { agentName, type NodeFrame, shownOf, stopped } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { VisitView } from '@/lib/view/visit-view'
 import type { RunDetail } from '@/lib/view/wire'
@@ -212,7 +214,7 @@ function Outcome({
         )}
         {decision?.state.status === 'decided' && (
           <Fact label="Decided">
-            {plainActor(decision.state.by)} {verdictPast[decision.state.verdict]}{' '}
+            <Actor id={decision.state.by} /> {verdictPast[decision.state.verdict]}{' '}
             <Moment at={decision.state.at} />.{' '}
             {decision.state.comment && <Sub>“{decision.state.comment}”</Sub>}
           </Fact>
@@ -251,13 +253,21 @@ const verdictPast = {
   acknowledge: 'took note',
 }
 
+/** What came of taking a step back. */
+const undoneWords: Record<RollbackStatus, string> = {
+  completed: 'Taken back.',
+  partial: 'Partly taken back.',
+  escalated: 'Not taken back; a person was told.',
+  failed: 'Taking it back failed.',
+}
+
 function Undo({ visit }: { visit: VisitView }) {
   const { checkpoint } = visit
   if (!checkpoint) return null
-  if (checkpoint.undone) return <>Taken back, {checkpoint.undone.status}.</>
+  if (checkpoint.undone) return <>{undoneWords[checkpoint.undone.status]}</>
   return (
     <>
-      {checkpoint.description}.{' '}
+      {stopped(checkpoint.description)}{' '}
       <Sub>
         Sealed <Moment at={checkpoint.at} />
       </Sub>
@@ -280,9 +290,9 @@ function Failure({ error }: { error: NonNullable<VisitView['error']> }) {
       role="note"
       className="mb-2 rounded-r2 border border-failed-line bg-failed-wash px-3 py-2 text-failed-ink [overflow-wrap:anywhere]"
     >
-      <p>{error.description}</p>
-      <p className="mono mt-1">
-        {error.code}, {error.errorType.replaceAll('_', ' ')}
+      <p>{stopped(error.description)}</p>
+      <p className="mt-1 text-t1">
+        Code <span className="mono">{error.code}</span>
       </p>
     </div>
   )

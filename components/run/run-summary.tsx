@@ -1,12 +1,11 @@
 'use client'
 import Link from 'next/link'
+import { Actor } from '@/components/ui/actor'
 import { CopyId } from '@/components/ui/copy-id'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { RelativeTime, Took } from '@/components/ui/relative-time'
 import { StateMark } from '@/components/ui/state'
 import { links } from '@/lib/ui/links'
-import { shortId } from '@/lib/ui/short-id'
-import { plainActor } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RunDetail } from '@/lib/view/wire'
 
@@ -33,7 +32,10 @@ export function RunSummary({
       <div className="px-4 pb-4 pt-2">
         <Facts label={96}>
           <Fact label="Began">
-            <RelativeTime at={row.startedAt} />. <Sub>By {plainActor(row.startedBy)}</Sub>
+            <RelativeTime at={row.startedAt} />.{' '}
+            <Sub>
+              By <Actor id={row.startedBy} />
+            </Sub>
           </Fact>
           <Fact label={row.endedAt === undefined ? 'So far' : 'Took'}>
             <Took from={row.startedAt} to={row.endedAt} />
@@ -58,7 +60,10 @@ export function RunSummary({
               >
                 {rollback.status === 'executing' ? 'under way' : rollback.status}
               </Link>
-              . <Sub>{`By ${plainActor(rollback.by)}, ${shortId(rollback.id)}`}</Sub>
+              .{' '}
+              <Sub>
+                By <Actor id={rollback.by} />
+              </Sub>
             </Fact>
           ))}
         </Facts>

@@ -5,6 +5,7 @@ import Link from 'next/link'
 import { useRouter, useSearchParams } from 'next/navigation'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { PageHead } from '@/components/shell/page-head'
+import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { cx } from '@/components/ui/cx'
@@ -20,7 +21,7 @@ import type { RunFilter } from '@/lib/ui/keys'
 import { links } from '@/lib/ui/links'
 import { useMedia } from '@/lib/ui/media'
 import { useRuns, useWorkflows } from '@/lib/ui/queries'
-import { actorName, shortId } from '@/lib/ui/short-id'
+import { shortId } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import type { RunRow } from '@/lib/view/wire'
 import { filterOf, filterStatuses } from './run-filter'
@@ -303,7 +304,9 @@ function Row({
       <Cell className={cx(cell, 'text-ink-2 max-md:hidden')}>
         <Steps run={run} />
       </Cell>
-      <Cell className={cx(cell, 'text-ink-3 max-md:hidden')}>{actorName(run.startedBy)}</Cell>
+      <Cell className={cx(cell, 'text-ink-3 max-md:hidden')}>
+        <Actor id={run.startedBy} />
+      </Cell>
       <Cell
         className={cx(cell, 'text-right text-ink-2 max-md:order-4 md:relative md:z-10 max-md:text-ink-3')}
       >

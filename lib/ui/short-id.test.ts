@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { actorName, shortId } from './short-id'
+import { shortId } from './short-id'
 
 describe('shortened ids', () => {
   it('keeps the kind and both ends', () => {
@@ -8,10 +8,5 @@ describe('shortened ids', () => {
   })
   it('leaves short ones whole', () => {
     expect(shortId('edge-router-07')).toBe('edge-router-07')
-  })
-  it('names actors without their scheme', () => {
-    expect(actorName('person:ada')).toBe('ada')
-    expect(actorName('agent:spiffe://example.com/agent/edge')).toBe('spiffe://example.com/agent/edge')
-    expect(actorName('silence')).toBe('silence')
   })
 })

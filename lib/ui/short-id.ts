@@ -7,8 +7,3 @@ export function shortId(id: string): string {
   const prefix = /^[a-z]{2,5}_/.exec(id)?.[0] ?? ''
   return `${id.slice(0, prefix.length + 4)}…${id.slice(-4)}`
 }
-
-/** Who acted, for people: `person:ada` is "ada", `agent:spiffe://x/y` keeps its SPIFFE id, `silence` stays. */
-export function actorName(actor: string): string {
-  return actor.replace(/^(person|agent|engine):/, '')
-}

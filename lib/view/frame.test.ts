@@ -4,7 +4,7 @@ import type { Fact, FactBody } from '@/lib/engine/facts'
 import type { Run } from '@/lib/engine/run'
 import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import { indexGraph } from '@/lib/workflow/graph-index'
-import { agentName, frameOf, restingFrame, shownOf } from './frame'
+import { agentName, frameOf, plainActor, restingFrame, shownOf, stopped, wholeActor } from './frame'
 import { ledgerRow, visitView } from './visit-view'
 
 const hash = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg'
@@ -187,6 +187,19 @@ describe('the frame of a run', () => {
 
   it('shows a state it has never heard of under its raw name', () => {
     expect(shownOf({ status: 'dreaming' } as never)).toMatchObject({ shown: 'unknown', word: 'dreaming' })
+  })
+
+  it('names people and agents by their names', () => {
+    expect(plainActor('person:ada')).toBe('ada')
+    expect(plainActor('agent:spiffe://example.com/agent/edge')).toBe('edge')
+    expect(wholeActor('agent:spiffe://example.com/agent/edge')).toBe('spiffe://example.com/agent/edge')
+    expect(plainActor('silence')).toBe('silence')
+  })
+
+  it('ends a sentence with one full stop, whoever wrote it', () => {
+    expect(stopped('Restores the file')).toBe('Restores the file.')
+    expect(stopped('Restores the file.')).toBe('Restores the file.')
+    expect(stopped('')).toBe('')
   })
 
   it('gives unchanged nodes as the same objects', () => {

@@ -316,9 +316,21 @@ function whyOf(sentence: string): { why?: string } {
   return why ? { why } : {}
 }
 
-/** `person:ada` is "ada"; agents keep their SPIFFE id. */
+/** Who acted, by name: `person:ada` is "ada", `agent:spiffe://lab/agent/edge-router-07` "edge-router-07". */
 export function plainActor(actor: string): string {
-  return actor.replace(/^(person|agent):/, '')
+  const whole = wholeActor(actor)
+  return whole.startsWith('spiffe://') ? agentName(whole) : whole
+}
+
+/** The same with an agent's SPIFFE id left whole. */
+export function wholeActor(actor: string): string {
+  return actor.replace(/^(person|agent|engine):/, '')
+}
+
+/** A sentence with its one full stop, whether or not whoever wrote it put one. */
+export function stopped(sentence: string): string {
+  const trimmed = sentence.trim()
+  return trimmed === '' || /[.!?…:]["”’)]?$/.test(trimmed) ? trimmed : `${trimmed}.`
 }
 
 /** The last part of a SPIFFE id: `spiffe://lab/agent/edge-router-07` is "edge-router-07". */
