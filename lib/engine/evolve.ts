@@ -124,8 +124,20 @@ function evolveStep(run: Run, fact: StepFact): void {
       visit.lastJti = fact.jti
       return setState(run, visit, { status: 'waiting', for: 'agent', since: fact.at })
     case 'checkpoint': {
-      const { type: _type, par: _par, ...checkpoint } = fact
-      run.checkpoints.set(fact.jti, checkpoint)
+      const { jti, node, at, snapshot, reversible, rollbackUri, target, description, ttlS, undo } = fact
+      run.checkpoints.set(jti, {
+        jti,
+        node,
+        visit: fact.visit,
+        at,
+        snapshot,
+        reversible,
+        rollbackUri,
+        target,
+        description,
+        ttlS,
+        undo,
+      })
       visit.checkpoint = fact.jti
       visit.firstCheckpoint ??= fact.jti
       return

@@ -1,16 +1,14 @@
 /** Simulated processes: each has a book, ports and perhaps a worker of its own, and reaches the world by calls alone. */
 
-import type { JsonObject } from '@/lib/base/json'
-import { Problem } from '@/lib/base/problem'
-import { parseClaims } from '@/lib/ect/claims'
 import type { Commit, LeaseRef, LedgerStore } from '@/lib/engine/ports'
 import { resolverOf } from '@/lib/runners/registry'
 import type { Store } from '@/lib/store/store'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
-import type { CheckpointPlace, Vault, WorkerLog, WorkerPorts } from '../ports'
-import { RunBook, type Signer } from '../run-book'
+import type { WorkerLog, WorkerPorts } from '../ports'
+import { RunBook } from '../run-book'
 import { startWorker, type Worker } from '../worker'
 import { type SimulatedKind, type Stage, simulatedKinds, simulatedRunner } from './kinds'
+import { signer, vault } from './paper'
 import type { Process, Schedule } from './schedule'
 
 export interface Surroundings {
@@ -110,41 +108,4 @@ function logOf({ stage, broken }: Surroundings, process: Process): WorkerLog {
       broken(`${sentence}: ${fault}`)
   }
   return { info: look, warn: look, error: look }
-}
-
-const header = Buffer.from(
-  JSON.stringify({ typ: 'wimse-exec+jwt', alg: 'EdDSA', kid: 'simulated' }),
-).toString('base64url')
-const signature = Buffer.alloc(64).toString('base64url')
-
-/** Tokens of the right shape with a signature of zeros: chains are checked by their hashes, signing costs a third of a story. */
-const signer: Signer = {
-  iss: 'spiffe://simulated.example/holdpoint',
-  aud: 'spiffe://simulated.example/holdpoint',
-  sign: (claims) =>
-    `${header}.${Buffer.from(JSON.stringify(parseClaims(claims))).toString('base64url')}.${signature}`,
-  signHead: ({ seq, hash }) => `head ${seq} ${hash}`,
-}
-
-/** Seals nothing away: it only remembers which checkpoint the state belongs to. */
-const vault: Vault = {
-  seal: (place, state, expiresAt) => ({
-    ...place,
-    keyId: 'simulated',
-    sealed: Buffer.from(JSON.stringify({ place: placeWords(place), state })),
-    expiresAt,
-  }),
-  open(sealed) {
-    const { place, state } = JSON.parse(Buffer.from(sealed.sealed).toString()) as {
-      place: string
-      state: JsonObject
-    }
-    if (place !== placeWords(sealed))
-      throw new Problem('checkpoint_tampered', 'It belongs to another checkpoint')
-    return state
-  },
-}
-
-function placeWords({ jti, runId, node, visit }: CheckpointPlace): string {
-  return `${jti} ${runId} ${node} ${visit}`
 }

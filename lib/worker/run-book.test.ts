@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest'
+import { mintUuid, type RunId, runIdOf } from '@/lib/base/ids'
+import type { Commit, LedgerStore } from '@/lib/engine/ports'
+import { memoryStore } from '@/lib/store/memory'
+import { graphOf } from '@/lib/workflow/graph-fixture'
+import { indexGraph } from '@/lib/workflow/graph-index'
+import { RunBook } from './run-book'
+import { signer } from './simulation/paper'
+import { jsonValue } from './values'
+
+const graph = indexGraph(graphOf({ a: {}, b: {} }))
+const clock = { now: () => 1_700_000_000_000 }
+
+/** Two processes with a book each over one store; `held` stands between the first and the store. */
+async function twoBooks() {
+  const store = memoryStore(clock)
+  const gate: { hold?: Promise<void> } = {}
+  const commit = async (one: Commit) => {
+    await gate.hold
+    return store.ledger.commit(one)
+  }
+  const bookOver = (ledger: LedgerStore) =>
+    new RunBook({ ledger, signer, clock, mint: mintUuid, chance: () => 0, graphOf: async () => graph })
+  const slow = bookOver({ ...store.ledger, commit })
+  const other = bookOver(store.ledger)
+  const wid = mintUuid()
+  const runId = runIdOf(wid)
+  const version = jsonValue('version').hash
+  await slow.execute(
+    runId,
+    { type: 'start', version, input: jsonValue({}).hash, by: 'person:ada', dryRun: false },
+    { create: { runId, wid, version, workflowName: 'two', startedBy: 'person:ada' } },
+  )
+  return { store, gate, slow, other, runId }
+}
+
+const resume = { type: 'resume', by: 'person:ada' } as const
+const pause = { type: 'pause', by: 'person:bo', reason: 'Lunch' } as const
+const cancel = { type: 'cancel', by: 'person:cy', reason: 'Enough' } as const
+
+it('never grants a wish it has refused, however the wishes decided with it fare', async () => {
+  const { store, gate, slow, other, runId } = await twoBooks()
+  let open: () => void = () => undefined
+  gate.hold = new Promise((resolve) => {
+    open = resolve
+  })
+  // One wish is under way; two wait and are decided together, on a run that is not paused.
+  const first = slow.execute(runId, { type: 'comment', approval: 'appr_none', by: 'person:ada', comment: '' })
+  const refused = slow.execute(runId, resume)
+  const granted = slow.execute(runId, cancel)
+  await expect(first).rejects.toThrow('This run has no approval')
+  await expect(refused).rejects.toMatchObject({ code: 'run_not_paused' })
+  // Another process pauses the run: their commit loses the fence, and on the new ledger both could be granted.
+  await other.execute(runId, pause)
+  open()
+  await granted
+  expect(await typesOf(store.ledger, other, runId)).toEqual(['cancelling', 3])
+})
+
+it('does not refuse a wish for what another one brought along', async () => {
+  const { slow, runId } = await twoBooks()
+  await slow.read(runId, () => undefined)
+  const tooMuch = {
+    hash: jsonValue('big').hash,
+    mediaType: 'text/plain',
+    bytes: new Uint8Array(65 * 1024 * 1024),
+  }
+  const answers = await Promise.allSettled([
+    slow.read(runId, () => undefined),
+    slow.execute(runId, { type: 'comment', approval: 'appr_none', by: 'person:ada', comment: '' }),
+    slow.execute(runId, pause, { values: [tooMuch] }),
+    slow.execute(runId, cancel),
+  ])
+  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+  expect(answers[2]).toMatchObject({ reason: { code: 'too_large' } })
+})
+
+it('keeps nothing of runs it was asked about that there are not', async () => {
+  const { slow } = await twoBooks()
+  for (let asked = 0; asked < 600; asked++) {
+    await expect(slow.read(runIdOf(mintUuid()), () => undefined)).rejects.toMatchObject({ code: 'not_found' })
+  }
+  const { pages } = slow as unknown as { pages: Map<RunId, unknown> }
+  expect(pages.size).toBeLessThanOrEqual(257)
+})
+
+async function typesOf(ledger: LedgerStore, book: RunBook, runId: RunId) {
+  const rows = await ledger.rows(runId, 0, 100)
+  return book.read(runId, (run) => [run.state.status, rows.length])
+}

@@ -1,0 +1,230 @@
+import { describe, expect, it } from 'vitest'
+import { mintUuid, type RunId, runIdOf } from '@/lib/base/ids'
+import type { Run } from '@/lib/engine/run'
+import type { Consequence } from '@/lib/nodes/node-kind'
+import { EffectFailed, type Runner } from '@/lib/runners/runner'
+import { memoryStore } from '@/lib/store/memory'
+import type { GraphNode } from '@/lib/workflow/graph'
+import { graphOf } from '@/lib/workflow/graph-fixture'
+import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
+import type { WorkerPorts } from './ports'
+import { RunBook } from './run-book'
+import { Dice } from './simulation/dice'
+import { signer, vault } from './simulation/paper'
+import { type Process, Schedule, settled } from './simulation/schedule'
+import { jsonValue } from './values'
+import { graceMs, leaseMs, startWorker } from './worker'
+
+const begins = 1_700_000_000_000
+
+/** A worker on a store in memory and a clock that jumps from one thing to the next. */
+class Bench {
+  readonly schedule = new Schedule(new Dice(1), begins)
+  readonly store = memoryStore(this.schedule)
+  readonly process: Process = { name: 'bench', alive: true }
+  readonly faults: string[] = []
+  readonly runId: RunId
+  readonly ports: WorkerPorts
+  private readonly wid = mintUuid()
+
+  constructor(graph: GraphIndex, runner: Runner, readable = () => true) {
+    const timer = this.schedule.timerOf(this.process)
+    const fault = (_data: object, sentence: string) => void this.faults.push(sentence)
+    this.runId = runIdOf(this.wid)
+    const graphOf = async () => {
+      if (readable()) return graph
+      throw new Error('The graph cannot be read')
+    }
+    const { ledger, leases } = this.store
+    const book = new RunBook({ ledger, signer, clock: timer, mint: mintUuid, chance: () => 0, graphOf })
+    this.ports = {
+      book,
+      ledger,
+      leases,
+      vault,
+      signer,
+      timer,
+      mint: mintUuid,
+      tokenHolds: async () => true,
+      runnerOf: () => runner,
+      agents: () => ({ find: async () => undefined, requestToken: async () => '' }),
+      installationRoots: [],
+      rollbackUri: 'https://holdpoint.example/rollback',
+      onAppend: (listener) => this.store.onAppend(listener),
+      log: { info: () => undefined, warn: () => undefined, error: fault },
+    }
+  }
+
+  async begin(): Promise<void> {
+    const version = jsonValue('version').hash
+    await this.ports.book.execute(
+      this.runId,
+      { type: 'start', version, input: jsonValue({}).hash, by: 'person:ada', dryRun: false },
+      {
+        create: { runId: this.runId, wid: this.wid, version, workflowName: 'bench', startedBy: 'person:ada' },
+      },
+    )
+  }
+
+  /** Lets time pass until then, or until it holds. */
+  async pass(untilMs: number, holds?: (run: Run) => boolean): Promise<void> {
+    for (;;) {
+      await settled()
+      if (holds && (await this.look(holds))) return
+      if (this.schedule.now() > begins + untilMs || !this.schedule.next()) return
+    }
+  }
+
+  look<T>(look: (run: Run) => T): Promise<T> {
+    return this.ports.book.read(this.runId, look)
+  }
+
+  /** Waits in simulated time; rejects when the signal fires. */
+  takes(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true })
+      this.schedule.tell(this.process, this.schedule.now() + ms, 'done', resolve)
+    })
+  }
+}
+
+/** A kind whose effect is `perform`. */
+function kind(consequence: Consequence, perform: Runner['perform'], more: Partial<Runner> = {}): Runner {
+  return {
+    resolve: async () => ({}),
+    describe: async (action, { node, visit }) => ({
+      action: {
+        kind: 'bench',
+        node: node.id,
+        visit,
+        do: action,
+        consequence,
+        target: node.id,
+        sentence: `Does ${node.id}`,
+      },
+    }),
+    perform,
+    ...more,
+  }
+}
+
+const ofNodes = (nodes: Record<string, Partial<GraphNode>>) =>
+  indexGraph(
+    graphOf(
+      Object.fromEntries(
+        Object.entries(nodes).map(([id, node]) => [id, { kind: 'bench', timeoutS: 300, ...node }]),
+      ),
+    ),
+  )
+const statusOf = (node: string) => (run: Run) => run.visits.get(node)?.state.status
+
+describe('a worker', () => {
+  it('keeps a deadline while another step is at work', async () => {
+    const graph = ofNodes({
+      slow: {},
+      asked: { approval: { role: 'operator', reason: '', deadlineS: 5, onSilence: 'deny' } },
+    })
+    const bench: Bench = new Bench(
+      graph,
+      kind('read_only', async (_action, { signal }) => {
+        await bench.takes(60_000, signal)
+        return { output: {} }
+      }),
+    )
+    await bench.begin()
+    startWorker(bench.ports, 'one')
+    await bench.pass(20_000, (run) => statusOf('asked')(run) === 'failed')
+    expect(bench.schedule.now() - begins).toBeLessThan(6000)
+    expect(await bench.look(statusOf('slow'))).toBe('running')
+  })
+
+  it('that slept through its lease and is given the run again ends what it had in hand first', async () => {
+    let atOnce = 0
+    let most = 0
+    const bench: Bench = new Bench(
+      ofNodes({ a: {} }),
+      kind('read_only', async (_action, { signal }) => {
+        atOnce += 1
+        most = Math.max(most, atOnce)
+        try {
+          await bench.takes(90_000, signal)
+          return { output: {} }
+        } finally {
+          // It takes its time even to stop.
+          await bench.takes(3000, new AbortController().signal)
+          atOnce -= 1
+        }
+      }),
+    )
+    await bench.begin()
+    startWorker(bench.ports, 'one')
+    await bench.pass(1000)
+    bench.schedule.pause(bench.process, leaseMs + 5000)
+    await bench.pass(300_000, (run) => run.state.status === 'ended')
+    expect(await bench.look(statusOf('a'))).toBe('done')
+    expect(most).toBe(1)
+  })
+
+  it('does not begin an effect when it may have lost the run since', async () => {
+    const performed: string[] = []
+    const bench: Bench = new Bench(
+      ofNodes({ a: {} }),
+      kind('reversible', async () => {
+        performed.push('a')
+        return { output: {} }
+      }),
+    )
+    await bench.begin()
+    // It stands still in the very moment in which the beginning of the step is durable.
+    const commit = bench.ports.ledger.commit
+    bench.ports.ledger.commit = async (one) => {
+      await commit(one)
+      const begun = one.checkpoints.length > 0 && performed.length === 0
+      if (begun)
+        await new Promise<void>((resolve) => bench.schedule.at(begins + leaseMs + 60_000, 'wakes', resolve))
+    }
+    bench.ports.leases.heartbeat = () => new Promise(() => undefined)
+    startWorker(bench.ports, 'one')
+    await bench.pass(leaseMs + 61_000)
+    expect(performed).toEqual([])
+  })
+
+  it('that is stopped lets effects finish, aborts those that do not, and blames no step for it', async () => {
+    const bench: Bench = new Bench(
+      ofNodes({ a: {} }),
+      kind('read_only', async (_action, { signal }) => {
+        await bench.takes(3_600_000, signal)
+        throw new EffectFailed('unreachable', 'It never comes here')
+      }),
+    )
+    await bench.begin()
+    const worker = startWorker(bench.ports, 'one')
+    await bench.pass(1000)
+    let stopped = false
+    const stopping = worker.stop().then(() => {
+      stopped = true
+    })
+    await bench.pass(graceMs - 1000)
+    expect(stopped).toBe(false)
+    await bench.pass(graceMs + 10_000)
+    await stopping
+    expect(await bench.look(statusOf('a'))).toBe('running')
+    expect(await bench.store.runs.get(bench.runId)).not.toHaveProperty('lease')
+  })
+
+  it('does not spin on a run that it cannot read', async () => {
+    let readable = true
+    const bench = new Bench(
+      ofNodes({ a: {} }),
+      kind('read_only', async () => ({ output: {} })),
+      () => readable,
+    )
+    await bench.begin()
+    readable = false
+    bench.ports.book.forget(bench.runId)
+    startWorker(bench.ports, 'one')
+    await bench.pass(20_000)
+    expect(bench.faults.length).toBeGreaterThan(2)
+    expect(bench.faults.length).toBeLessThan(15)
+  })
+})
