@@ -4,10 +4,13 @@ import type { Page } from '@playwright/test'
 import type { Api } from './api'
 import { expect, test } from './test'
 
-const widths = [
-  { width: 1440, height: 900 },
-  { width: 375, height: 667 },
-]
+/** Every page is opened once and shown in each of these. */
+const looks = [
+  { colorScheme: 'light', width: 1440, height: 900 },
+  { colorScheme: 'dark', width: 1440, height: 900 },
+  { colorScheme: 'dark', width: 375, height: 667 },
+  { colorScheme: 'light', width: 375, height: 667 },
+] as const
 
 interface Shown {
   page: string
@@ -67,48 +70,47 @@ const pages: Shown[] = [
     path: (made) => `/workflows/${made.version}/run`,
     ready: (page) => expect(page.getByRole('textbox', { name: 'Change' })).toBeVisible(),
   },
+  { page: 'the settings', path: () => '/settings', ready: heading('Settings') },
 ]
 
-for (const viewport of widths) {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    test.describe(`${colorScheme}, ${viewport.width} px`, () => {
-      test.use({ viewport, colorScheme, contextOptions: { reducedMotion: 'reduce' } })
+test.use({ contextOptions: { reducedMotion: 'reduce' } })
 
-      test('every page of the console is clean', async ({ page, api }) => {
-        const made = await makeThings(api)
-        for (const shown of pages) {
-          await test.step(shown.page, async () => {
-            await page.goto(shown.path(made))
-            await shown.ready(page)
-            await isClean(page, shown.page)
-          })
-        }
-      })
-
-      test.describe('before signing in', () => {
-        test.use({ storageState: undefined })
-        test('the sign-in and a used link are clean', async ({ page, house, signedIn: _ }) => {
-          await page.goto('/sign-in')
-          await heading('Sign in')(page)
-          await isClean(page, 'sign-in')
-          await page.goto(house.firstLink())
-          await heading('This link was used already')(page)
-          await isClean(page, 'used link')
-        })
-      })
-    })
-  }
+for (const shown of pages) {
+  test(`${shown.page} is clean`, async ({ page, api }) => {
+    await page.goto(shown.path(await makeThings(api)))
+    await isClean(page, shown.ready)
+  })
 }
 
+test.describe('before signing in', () => {
+  test.use({ storageState: undefined })
+
+  test('the sign-in is clean', async ({ page, signedIn: _ }) => {
+    await page.goto('/sign-in')
+    await isClean(page, heading('Sign in'))
+  })
+
+  test('a used link is clean', async ({ page, house, signedIn: _ }) => {
+    await page.goto(house.firstLink())
+    await isClean(page, heading('This link was used already'))
+  })
+})
+
 /** Soft, so that one run of the tests names everything that is wrong. */
-async function isClean(page: Page, name: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze()
-  const found = violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id} at ${target.join(' ')}: ${failureSummary}`),
-  )
-  expect.soft(found, name).toEqual([])
-  const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-  expect.soft(tooWide, `${name} scrolls sideways`).toBeLessThanOrEqual(0)
+async function isClean(page: Page, ready: Shown['ready']): Promise<void> {
+  for (const { colorScheme, width, height } of looks) {
+    const look = `${colorScheme}, ${width} px`
+    await page.setViewportSize({ width, height })
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await ready(page)
+    const { violations } = await new AxeBuilder({ page }).analyze()
+    const found = violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id} at ${target.join(' ')}: ${failureSummary}`),
+    )
+    expect.soft(found, look).toEqual([])
+    const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+    expect.soft(tooWide, `${look}: scrolls sideways`).toBeLessThanOrEqual(0)
+  }
 }
 
 async function makeThings(api: Api): Promise<Made> {
