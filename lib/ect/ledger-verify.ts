@@ -4,7 +4,7 @@
  * not hold is named, and nothing after it is believed.
  *
  * Entries are taken in batches: signatures and hashes of a batch are under way together (WebCrypto and the thread pool
- * work beside each other), then its entries are judged one by one in their order.
+ * work beside each other), then its entries are judged one by one in their order, while the next batch is under way.
  */
 import { Problem, type ProblemCode } from '@/lib/base/problem'
 import { chainText } from './chain'
@@ -74,11 +74,10 @@ export async function verifyLedger(
   options: LedgerVerifyOptions = {},
 ): Promise<LedgerVerdict> {
   const verifier = new LedgerVerifier(ledger.wid, ledger.keys, options)
-  for (let at = 0; at < ledger.rows.length; at += BATCH_ENTRIES) {
-    const failure = await verifier.add(ledger.rows.slice(at, at + BATCH_ENTRIES))
-    if (failure !== undefined) return { holds: false, tokens: verifier.tokens, heads: 0, failure }
-    options.onProgress?.(verifier.tokens, ledger.rows.length)
-  }
+  const failure = await verifier.add(ledger.rows, (tokens) =>
+    options.onProgress?.(tokens, ledger.rows.length),
+  )
+  if (failure !== undefined) return { holds: false, tokens: verifier.tokens, heads: 0, failure }
   return verifier.finish(ledger.heads)
 }
 
@@ -105,19 +104,28 @@ export class LedgerVerifier {
     return this.#hashes.length
   }
 
-  /** Takes the next entries, in order. Returns the first that does not hold; those before it are kept. */
-  async add(entries: readonly LedgerEntry[]): Promise<LedgerFailure | undefined> {
+  /**
+   * Takes the next entries, in order. Returns the first that does not hold; those before it are kept. `onHeld` is told
+   * from time to time how many tokens hold so far.
+   */
+  async add(
+    entries: readonly LedgerEntry[],
+    onHeld?: (tokens: number) => void,
+  ): Promise<LedgerFailure | undefined> {
     const first = this.#hashes.length === 0 ? await this.#crypto.sha256(this.#wid) : this.#hashes.at(-1)
     let expectedPrev = first as string
+    let ahead = this.#examineBatch(entries, 0)
     for (let at = 0; at < entries.length; at += BATCH_ENTRIES) {
       const batch = entries.slice(at, at + BATCH_ENTRIES)
-      const examined = await Promise.all(batch.map((entry) => this.#examine(entry)))
+      const examined = await ahead
+      ahead = this.#examineBatch(entries, at + BATCH_ENTRIES)
       for (const [i, entry] of batch.entries()) {
         const failure = this.#judge(entry, examined[i] as Examined, expectedPrev)
         if (failure !== undefined) return failure
         this.#hashes.push(entry.hash)
         expectedPrev = entry.hash
       }
+      onHeld?.(this.tokens)
     }
     return undefined
   }
@@ -137,6 +145,14 @@ export class LedgerVerifier {
       return { holds: false, tokens: this.tokens, heads: held, failure }
     }
     return { holds: true, tokens: this.tokens, heads: held, lastHash: this.#hashes.at(-1) ?? '' }
+  }
+
+  /** Begins a batch; what becomes of it is asked for when the one before it was judged, or never. */
+  #examineBatch(entries: readonly LedgerEntry[], at: number): Promise<Examined[]> {
+    const batch = entries.slice(at, at + BATCH_ENTRIES)
+    const examined = Promise.all(batch.map((entry) => this.#examine(entry)))
+    examined.catch(() => undefined)
+    return examined
   }
 
   /** Everything about an entry that does not need the ones before it. */
