@@ -146,8 +146,9 @@ function timeoutError(rollback: Rollback, visit: number, par: string[], draft: D
   )
 }
 
+/** The last token of each act: its answer, or its beginning while there is none. */
 function actTokens(rollback: Rollback): string[] {
-  return [...rollback.acts.values()].map((act) => act.jti)
+  return [...rollback.acts.values()].map((act) => act.resultJti ?? act.jti)
 }
 
 /** The explicit act of a person after a rollback: end the run, or go on from the checkpoint. */

@@ -341,6 +341,7 @@ function evolveActResult(run: Run, rollback: Rollback, fact: FactOf<'rollback_ac
     node: fact.node,
     undo,
     jti: act?.jti ?? fact.jti,
+    resultJti: fact.jti,
     status: fact.status,
     description: fact.description,
   })

@@ -147,7 +147,15 @@ export interface Rollback {
   /** Checkpoint id → how far its undo is. */
   acts: Map<
     string,
-    { node: string; undo: UndoMethod; jti: string; status?: RollbackStatus; description: string }
+    {
+      node: string
+      undo: UndoMethod
+      /** The token that began it, or its answer where it never began. */
+      jti: string
+      resultJti?: string
+      status?: RollbackStatus
+      description: string
+    }
   >
   status?: RollbackStatus
   resultJti?: string
