@@ -6,7 +6,7 @@ import type { ProblemDetails, RollbackPlanView, RunRow } from '@/lib/view/wire'
 import type { Answer, Api } from './api'
 import type { House } from './house'
 import { OutsideAgent } from './outside-agent'
-import { test as base, expect } from './test'
+import { test as base, expect, register } from './test'
 
 interface Agents {
   worker: OutsideAgent
@@ -37,14 +37,7 @@ const test = base.extend<object, Agents>({
 })
 
 test.beforeEach(async ({ page, house, worker, stranger }) => {
-  for (const agent of [worker, stranger]) {
-    const { id, name, baseUrl, jwks } = agent
-    const answer = await page.request.post(`${house.origin}/api/v1/agents`, {
-      headers: { origin: house.origin },
-      data: { id, name, base_url: baseUrl, jwks, replace: true },
-    })
-    expect(answer.status()).toBe(201)
-  }
+  for (const agent of [worker, stranger]) await register(page.context(), house, agent)
 })
 
 test('a descriptor without actions is done by whoever claims its tasks', async ({

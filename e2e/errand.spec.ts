@@ -42,7 +42,7 @@ test.describe('the main errand', () => {
 
     await test.step('and holding the button takes it back, byte for byte', async () => {
       await hold(page, /^Roll back \d+ step/)
-      await expect(status(page)).toContainText('Taken back: 2 steps.')
+      await expect(status(page)).toContainText('2 steps taken back.')
       expect(readFileSync(house.routerFile()).equals(before)).toBe(true)
     })
 
@@ -98,7 +98,7 @@ test.describe('the main errand', () => {
     await graphNode(page, 'Move traffic to transit-b').click()
     await page.getByRole('link', { name: 'Roll back to before this' }).click()
     await hold(page, /^Roll back 2 steps/)
-    await expect(status(page)).toContainText('Taken back')
+    await expect(status(page)).toContainText('taken back')
     expect(readFileSync(house.routerFile()).equals(before)).toBe(true)
 
     await page.getByRole('button', { name: 'Go on from before Move traffic to transit-b' }).click()

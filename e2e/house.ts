@@ -118,11 +118,6 @@ export class House {
     if (this.data) rmSync(this.data, { recursive: true, force: true })
   }
 
-  /** Stops the lab in its tracks: its ports still take connections, and nobody answers them. Only `kill` ends this. */
-  freezeLab(): void {
-    for (const pid of this.#programs('dist/lab.js')) process.kill(pid, 'SIGSTOP')
-  }
-
   #killAll(child: ChildProcess): void {
     // First what it started, so that they cannot hear that their parent is gone and finish in good order.
     for (const pid of [...this.#programs('next'), ...this.#programs('dist/lab.js')]) killIfThere(pid)

@@ -7,7 +7,8 @@ import type { Page } from '@playwright/test'
 import type { RollbackPlanView, RollbackView } from '@/lib/view/wire'
 import { Api } from './api'
 import { ada, House } from './house'
-import { becomeAdministrator, expect, makeApiToken, signIn, status, test } from './test'
+import { OutsideAgent } from './outside-agent'
+import { becomeAdministrator, expect, makeApiToken, register, signIn, status, test } from './test'
 
 test.describe
   .serial('killed in the middle', () => {
@@ -70,33 +71,45 @@ test.describe
       expect(acts).toHaveLength(1)
     })
 
-    test('in the middle of a rollback: it goes on to its end', async ({ page }) => {
-      // The router was changed by the first of these tests; its run is the one to take back.
-      const { body } = await api.get<{ items: { id: string }[] }>(
-        '/api/v1/runs?workflow=bgp-failover-lab&status=failed',
-      )
-      const run = body.items[0]?.id ?? ''
-      const changed = readFileSync(house.routerFile())
-      const { body: plan } = await api.post<RollbackPlanView>(`/api/v1/runs/${run}/rollback-plans`, {
-        node: 'update-bgp-peer',
-      })
-      house.freezeLab()
-      const { node, scope, digest } = plan
-      const asked = await api.post<RollbackView>(`/api/v1/runs/${run}/rollbacks`, { node, scope, digest })
-      expect(asked.status).toBe(202)
-      const rollback = `/api/v1/runs/${run}/rollbacks/${asked.body.id}`
-      // An act is under way, and the agent that is asked does not answer.
-      await expect.poll(async () => (await api.get<RollbackView>(rollback)).body.acts.length).toBe(1)
-      await house.kill()
-      expect(readFileSync(house.routerFile()).equals(changed)).toBe(true)
+    test('in the middle of a rollback: the agent is asked again for the same, and it is over', async ({
+      page,
+    }) => {
+      const agent = new OutsideAgent('slow-agent')
+      await agent.listen()
+      try {
+        await signIn(page, house.origin, ada)
+        await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+        await register(page.context(), house, agent)
+        const node = 'change'
+        await api.importWorkflow({
+          wf_id: 'slow-change',
+          nodes: [{ id: node, label: 'Change it', agent: agent.id, agent_config: { operation: 'change' } }],
+          edges: [],
+        })
+        const run = await api.startRun('slow-change')
+        await expect.poll(async () => (await api.run(run)).row.terminal).toBe('success')
+        const plan = await api.must(
+          api.post<RollbackPlanView>(`/api/v1/runs/${run}/rollback-plans`, { node }),
+        )
+        agent.keepsSilent = true
+        const { scope, digest } = plan
+        const asked = await api.post<RollbackView>(`/api/v1/runs/${run}/rollbacks`, { node, scope, digest })
+        expect(asked.status).toBe(202)
+        await page.goto(`/runs/${run}/rollback?node=${node}`)
+        await expect(status(page)).toContainText('Rolling back')
+        await expect.poll(() => agent.rollbacks.length).toBe(1)
 
-      await house.start({ lab: true })
-      await expect.poll(async () => (await api.get<RollbackView>(rollback)).body.status).toBe('completed')
-      expect(readFileSync(house.routerFile(), 'utf8')).not.toContain('neighbor 192.0.2.1 shutdown')
-      await signIn(page, house.origin, ada)
-      await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
-      await page.goto(`/runs/${run}`)
-      await expect(status(page)).toContainText('rolled back, waiting for a choice')
+        await house.kill()
+        expect(agent.state).toBe('changed')
+        agent.keepsSilent = false
+        await house.start({ lab: true })
+        await expect(status(page)).toContainText('taken back')
+        expect(agent.state).toBe('as it was')
+        expect(agent.rollbacks.length).toBe(2)
+        expect(agent.rollbacks[1]).toEqual(agent.rollbacks[0])
+      } finally {
+        await agent.stop()
+      }
     })
   })
 

@@ -21,6 +21,8 @@ export class OutsideAgent {
   /** Bodies of the rollback requests it was sent. */
   readonly rollbacks: unknown[] = []
   state = 'as it was'
+  /** Rollbacks are taken and not answered while this is true. */
+  keepsSilent = false
   #server: Server | undefined
 
   constructor(readonly name: string) {
@@ -38,7 +40,7 @@ export class OutsideAgent {
       request.on('end', () => {
         const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>
         const answer = request.url?.endsWith('/rollback') ? this.#rollBack(body) : this.#do(body)
-        response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
+        if (answer) response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
       })
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -106,8 +108,9 @@ export class OutsideAgent {
     }
   }
 
-  #rollBack(body: Record<string, unknown>): object {
+  #rollBack(body: Record<string, unknown>): object | undefined {
     this.rollbacks.push(body)
+    if (this.keepsSilent) return undefined
     const before = this.stateHash
     this.state = 'as it was'
     return { status: 'completed', state_hash_before: before, state_hash_after: this.stateHash }

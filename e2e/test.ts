@@ -7,6 +7,7 @@ import { type BrowserContext, test as base, expect, type Locator, type Page } fr
 import { scopes } from '@/lib/auth/principal'
 import { Api } from './api'
 import { ada, House, startsWithinMs, stopsWithinMs } from './house'
+import type { OutsideAgent } from './outside-agent'
 
 type State = Awaited<ReturnType<BrowserContext['storageState']>>
 
@@ -86,6 +87,16 @@ export async function makeApiToken(
   })
   expect(answer.status()).toBe(201)
   return ((await answer.json()) as { secret: string }).secret
+}
+
+/** Tells the console of an agent, as its administrator. */
+export async function register(context: BrowserContext, house: House, agent: OutsideAgent): Promise<void> {
+  const { id, name, baseUrl, jwks } = agent
+  const answer = await context.request.post(`${house.origin}/api/v1/agents`, {
+    headers: { origin: house.origin },
+    data: { id, name, base_url: baseUrl, jwks, replace: true },
+  })
+  expect(answer.status()).toBe(201)
 }
 
 /** Holds a button for as long as it asks to be held. */
