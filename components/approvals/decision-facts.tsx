@@ -4,7 +4,7 @@ import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { Countdown, RelativeTime } from '@/components/ui/relative-time'
 import { momentOf } from '@/lib/ui/format-time'
 import { useNow } from '@/lib/ui/now'
-import { stopped } from '@/lib/view/frame'
+import { asSentence } from '@/lib/view/frame'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { followSentence, kindWords, listed } from './words'
 
@@ -22,7 +22,7 @@ export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; c
       <Fact label="Undo">
         {card.undo ? (
           <>
-            {stopped(card.undo.sentence)} <Sub>{undoSub[card.undo.method]}</Sub>
+            {asSentence(card.undo.sentence)} <Sub>{undoSub[card.undo.method]}</Sub>
           </>
         ) : card.consequence === 'read_only' ? (
           <>
@@ -39,7 +39,7 @@ export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; c
         <Sub>{followSentence(card.touches)}</Sub>
       </Fact>
       <Fact label="Asks because">
-        {card.reason ? stopped(card.reason) : kindWords[card.kind].because}{' '}
+        {card.reason ? asSentence(card.reason) : kindWords[card.kind].because}{' '}
         <Sub>
           <Actor id={card.runStartedBy} /> began the run <RelativeTime at={card.runStartedAt} />.
         </Sub>

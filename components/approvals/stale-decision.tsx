@@ -8,7 +8,7 @@ import { StateShape } from '@/components/ui/state'
 import { age, clockTime } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
 import { useShortcuts } from '@/lib/ui/shortcuts'
-import { plainActor } from '@/lib/view/frame'
+import { plainActor, plainWords } from '@/lib/view/frame'
 import type { ApprovalCard } from '@/lib/view/wire'
 import type { TooLate } from './decision'
 import { verdictWords } from './words'
@@ -41,7 +41,7 @@ export function StaleDecision({
                 : `Your ${noun} was not taken.`}
             </b>
             <p className="mt-1 text-ink-2">
-              {won ? 'Your answer changed nothing; the run goes on with theirs.' : tried.sentence}
+              {won ? 'Your answer changed nothing; the run goes on with theirs.' : plainWords(tried.sentence)}
             </p>
           </div>
         </div>

@@ -9,7 +9,7 @@ export const kindWords: Record<ApprovalKind, { title: string; as: ShownState; be
   outcome_unknown: {
     title: 'Outcome unknown',
     as: 'unknown',
-    because: 'Holdpoint stopped between the act and its answer, and will not do it twice unasked.',
+    because: 'Holdpoint asSentence between the act and its answer, and will not do it twice unasked.',
   },
   irreversible_failed: {
     title: 'Irreversible step failed',
@@ -22,9 +22,9 @@ export const kindWords: Record<ApprovalKind, { title: string; as: ShownState; be
     because: 'A rollback reached a step that cannot be undone.',
   },
   rollback_failed: {
-    title: 'Rollback failed, run stopped',
+    title: 'Rollback failed, run asSentence',
     as: 'escalated',
-    because: 'A rollback failed and the run is stopped.',
+    because: 'A rollback failed and the run is asSentence.',
   },
 }
 

@@ -3,7 +3,7 @@ import type { ComponentType, ReactNode } from 'react'
 import type { Wash } from '@/components/run-graph/wash'
 import { CompensateIcon, Icon, NoUndoIcon } from '@/components/ui/icons'
 import { stateLooks } from '@/components/ui/state'
-import type { PlanFate, RollbackPlanView } from '@/lib/view/wire'
+import type { PlanFate, RollbackPlanView, RollbackView } from '@/lib/view/wire'
 
 function BackIcon(props: { className?: string }): ReactNode {
   return <Icon {...props}>{stateLooks.rolled_back.shape}</Icon>
@@ -70,6 +70,36 @@ const washOf = new Map<PlanFate, Wash>(
 export function washesOf(plan: RollbackPlanView): ReadonlyMap<string, Wash> {
   return new Map([...fatesOf(plan)].map(([node, fate]) => [node, washOf.get(fate) as Wash]))
 }
+
+/** What a plan promises of a step, while it is carried out and after. */
+const undoing: Partial<Record<PlanFate, { ahead: string; now: string; not: string }>> = {
+  restored: { ahead: 'to restore', now: 'restoring', not: 'not restored' },
+  compensated: { ahead: 'to compensate', now: 'compensating', not: 'not compensated' },
+}
+
+/** The plan with what came of it so far: each step says whether its turn is ahead, now, over, or never came. */
+export function progressWashes(
+  plan: RollbackPlanView,
+  { status, acts }: Pick<RollbackView, 'status' | 'acts'>,
+): ReadonlyMap<string, Wash> {
+  const washes = new Map(washesOf(plan))
+  const actOf = new Map(acts.map((act) => [act.node, act]))
+  for (const { node, fate } of plan.steps) {
+    const words = undoing[fate]
+    const wash = washes.get(node)
+    if (!words || !wash) continue
+    const act = actOf.get(node)
+    if (act?.status === 'completed') continue
+    const under = status === 'executing' && act?.status === undefined
+    washes.set(
+      node,
+      under ? { ...wash, word: act ? words.now : words.ahead } : { ...refusedWash, word: words.not },
+    )
+  }
+  return washes
+}
+
+const refusedWash = washOf.get('refused') as Wash
 
 /** Each fate that the plan has, with how many steps meet it, in the order of the legend. */
 export function fateCounts(plan: RollbackPlanView): { fate: PlanFate; n: number }[] {

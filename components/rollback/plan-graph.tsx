@@ -17,15 +17,12 @@ export function PlanGraph({
   plan,
   washes,
   node,
-  over = false,
   onNode,
 }: {
   fold: RunFold
   plan: RollbackPlanView | undefined
   washes: ReadonlyMap<string, Wash> | undefined
   node: string
-  /** The rollback has ended: the steps speak for themselves again. */
-  over?: boolean
   onNode?: (node: string) => void
 }) {
   const small = useSmallScreen()
@@ -43,7 +40,7 @@ export function PlanGraph({
       focus={node}
       onSelect={(id) => id !== undefined && onNode?.(id)}
       {...(plan ? { toneOf } : {})}
-      told={plan && !over ? <Legend plan={plan} /> : fold.frame.sentence}
+      told={plan ? <Legend plan={plan} /> : fold.frame.sentence}
       label="Graph of the run, with the plan"
       compact={small}
     />

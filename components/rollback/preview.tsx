@@ -14,6 +14,7 @@ import type { RollbackScope } from '@/lib/rollback/terms'
 import { isApiProblem, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
 import { count } from '@/lib/ui/format-time'
 import { useRollBack, useRollbackPlan } from '@/lib/ui/run-queries'
+import { asSentence } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { PlanFate, RollbackPlanView, RunDetail } from '@/lib/view/wire'
 import { fates, fatesOf, LockIcon, washesOf } from './fates'
@@ -197,7 +198,13 @@ function Because({ fold }: { fold: RunFold }) {
   if (!failed || !error) return <div className="mb-4" />
   return (
     <p className="mb-4 mt-2 text-ink-3 [overflow-wrap:anywhere]">
-      Because <span className="mono">{failed.label}</span> failed: {error.description}
+      {error.code === 'approval_refused' ? (
+        asSentence(error.description)
+      ) : (
+        <>
+          {failed.label} failed: {asSentence(error.description)}
+        </>
+      )}
     </p>
   )
 }
@@ -243,7 +250,7 @@ function Steps({ plan }: { plan: RollbackPlanView }) {
     <Facts label={120} className="mb-3">
       {steps.map((step) => (
         <Fact key={step.node} label={step.label}>
-          {step.sentence}
+          {asSentence(step.sentence)}
         </Fact>
       ))}
     </Facts>

@@ -57,7 +57,7 @@ function Loaded({ run, detail, fold }: { run: string; detail: RunDetail; fold: R
   const node = fold.index.nodes.has(asked) ? asked : (fold.rollbackNode ?? '')
   const scope = scopes.find((known) => known === search.get('scope'))
   // The plan that was pressed: it says how many acts there will be, before they have begun.
-  const [executed, setExecuted] = useState<RollbackPlanView>()
+  const [executed, setExecuted] = useState<{ rollback: string; plan: RollbackPlanView }>()
   const rollbacks = fold.rollbacks(run)
   const rollback =
     rollbacks.find((one) => one.id === search.get('rollback')) ??
@@ -96,7 +96,7 @@ function Loaded({ run, detail, fold }: { run: string; detail: RunDetail; fold: R
           detail={detail}
           fold={fold}
           rollback={rollback}
-          plan={executed}
+          pressed={rollback.id === executed?.rollback ? executed.plan : undefined}
           onGone={() => router.push(links.run(run))}
         />
       ) : (
@@ -109,7 +109,7 @@ function Loaded({ run, detail, fold }: { run: string; detail: RunDetail; fold: R
           onNode={(id) => router.replace(links.rollback(run, { node: id }), { scroll: false })}
           onScope={(next) => view({ scope: next })}
           onBegun={(plan, id) => {
-            setExecuted(plan)
+            setExecuted({ rollback: id, plan })
             view({ rollback: id })
           }}
         />

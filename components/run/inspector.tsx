@@ -16,7 +16,7 @@ import { duration, momentOf } from '@/lib/ui/format-time'
 import type { Verification } from '@/lib/ui/ledger-verify'
 import { links } from '@/lib/ui/links'
 import { useNow } from '@/lib/ui/now'
-import { agentName, type NodeFrame, shownOf, stopped } from '@/lib/view/frame'
+import { agentName, asSentence, type NodeFrame, shownOf } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { VisitView } from '@/lib/view/visit-view'
 import type { RunDetail } from '@/lib/view/wire'
@@ -121,7 +121,9 @@ function Head({
   const shown = visit.current ? frame : shownOf(visit.state)
   return (
     <div className="flex min-h-10 shrink-0 items-center gap-2 border-b px-4 py-1">
-      <h2 className="min-w-0 truncate">{frame.label}</h2>
+      <h2 className="min-w-0 truncate" title={frame.label}>
+        {frame.label}
+      </h2>
       {visit.visits > 1 ? (
         <select
           aria-label="Visit"
@@ -133,7 +135,7 @@ function Head({
         >
           {Array.from({ length: visit.visits }, (_, at) => at + 1).map((which) => (
             <option key={which} value={which}>
-              visit {which} of {visit.visits}
+              visit {which}
             </option>
           ))}
         </select>
@@ -182,10 +184,10 @@ function Outcome({
 }) {
   const kind = nodeKind(frame.kind)
   const decision = visit.approvals.findLast((approval) => approval.state.status === 'decided')
-  const mayRollBack = detail.may.rollBack && began && visit.current && visit.state.status !== 'pending'
+  const mayRollBack = detail.may.rollBack && began && visit.current && takesBack(visit)
   return (
     <div className="px-4 pb-4 pt-3">
-      {visit.error && <Failure error={visit.error} />}
+      {visit.error && visit.error.code !== 'approval_refused' && <Failure error={visit.error} />}
       <Facts label={96}>
         <Fact label="Does">
           {kind ? kind.title : <span className="mono">{frame.kind}</span>}.{' '}
@@ -253,6 +255,11 @@ const verdictPast = {
   acknowledge: 'took note',
 }
 
+/** True when a rollback to before the visit has something to take back, or to reset. */
+function takesBack({ state }: VisitView): boolean {
+  return state.status !== 'pending' && state.status !== 'rolled_back'
+}
+
 /** What came of taking a step back. */
 const undoneWords: Record<RollbackStatus, string> = {
   completed: 'Taken back.',
@@ -267,7 +274,7 @@ function Undo({ visit }: { visit: VisitView }) {
   if (checkpoint.undone) return <>{undoneWords[checkpoint.undone.status]}</>
   return (
     <>
-      {stopped(checkpoint.description)}{' '}
+      {asSentence(checkpoint.description)}{' '}
       <Sub>
         Sealed <Moment at={checkpoint.at} />
       </Sub>
@@ -290,7 +297,7 @@ function Failure({ error }: { error: NonNullable<VisitView['error']> }) {
       role="note"
       className="mb-2 rounded-r2 border border-failed-line bg-failed-wash px-3 py-2 text-failed-ink [overflow-wrap:anywhere]"
     >
-      <p>{stopped(error.description)}</p>
+      <p>{asSentence(error.description)}</p>
       <p className="mt-1 text-t1">
         Code <span className="mono">{error.code}</span>
       </p>

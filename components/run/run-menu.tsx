@@ -55,8 +55,14 @@ export function RunMenu({
     )
   const { operate } = detail.may
   const live = status !== 'ended'
+  const resume = () => void act({ command: 'resume' }, `${name} goes on`)
   return (
     <>
+      {operate && status === 'paused' && (
+        <Button size="sm" className="max-md:hidden" busy={command.isPending} onClick={resume}>
+          Resume the run
+        </Button>
+      )}
       <Menu
         trigger={
           <IconButton label={`More for ${workflow}`}>
@@ -72,11 +78,7 @@ export function RunMenu({
         {rollBack !== undefined && (
           <MenuItem onSelect={() => router.push(links.rollback(id, { node: rollBack }))}>Roll back…</MenuItem>
         )}
-        {operate && status === 'paused' && (
-          <MenuItem onSelect={() => void act({ command: 'resume' }, `${name} goes on`)}>
-            Resume the run
-          </MenuItem>
-        )}
+        {operate && status === 'paused' && <MenuItem onSelect={resume}>Resume the run</MenuItem>}
         {operate && status === 'running' && (
           <MenuItem onSelect={() => setAsking('pause')}>Pause the run…</MenuItem>
         )}

@@ -8,6 +8,7 @@
  */
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
+import { isToChoose, RollbackChoice } from '@/components/rollback/rollback-choice'
 import { RunGraph } from '@/components/run-graph/run-graph'
 import { cx } from '@/components/ui/cx'
 import { ErrorNote } from '@/components/ui/error-note'
@@ -95,6 +96,7 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
         show={view.show === 'ledger' ? 'ledger' : 'graph'}
         onShow={(show) => change({ show: show === 'ledger' ? 'ledger' : undefined })}
       />
+      <StandsStill run={run} detail={detail} fold={fold} />
       {ledger.status === 'failed' && (
         <ErrorNote
           title="The rest of the ledger could not be read"
@@ -137,6 +139,14 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
       </div>
     </>
   )
+}
+
+/** A run that was taken back waits for a choice; wherever one looks at it, it can be made. */
+function StandsStill({ run, detail, fold }: { run: string; detail: RunDetail; fold: RunFold }) {
+  const rollback = fold.rollbacks(run).findLast((one) => isToChoose(fold, one))
+  if (!rollback) return null
+  const label = fold.index.nodes.get(rollback.node)?.label || rollback.node
+  return <RollbackChoice bar run={run} detail={detail} rollback={rollback} label={label} />
 }
 
 function selectedNode(view: RunView, fold: RunFold, dismissed: boolean): string | undefined {

@@ -28,11 +28,13 @@ export function TokenList({
               type="button"
               onClick={() => onOpen(row.seq)}
               className={cx(
-                'ring-inside mono grid h-7 w-full grid-cols-[20px_minmax(0,1fr)_auto_auto] items-center gap-x-3 border-b px-4 text-left hover:bg-hover max-md:h-11',
+                'ring-inside mono grid h-7 w-full grid-cols-[16px_minmax(0,1fr)_auto_auto] items-center gap-x-2 border-b px-4 text-left hover:bg-hover max-md:h-11',
               )}
             >
               <TokenMark standing={standingOf(row.seq, verification)} />
-              <span className="truncate">{row.act}</span>
+              <span className="truncate" title={row.act}>
+                {row.act}
+              </span>
               <span className="text-ink-3">{shortId(row.jti)}</span>
               <span>{clockMs(row.at)}</span>
             </button>

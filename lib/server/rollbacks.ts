@@ -118,12 +118,24 @@ export async function rollbackOf(
 }
 
 function rollbackViewOf(run: RunId, rollback: Rollback): RollbackView {
-  const { id, scope, node, by, reason, askedAt, choice } = rollback
+  const { id, scope, node, by, reason, askedAt, plan, choice } = rollback
   const acts = [...rollback.acts.values()].map(({ node, undo, status, description }) => ({
     node,
     undo,
     status,
     description,
   }))
-  return { id, run, scope, node, status: rollback.status ?? 'executing', by, reason, askedAt, acts, choice }
+  return {
+    id,
+    run,
+    scope,
+    node,
+    status: rollback.status ?? 'executing',
+    by,
+    reason,
+    askedAt,
+    plan,
+    acts,
+    choice,
+  }
 }

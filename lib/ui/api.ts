@@ -2,6 +2,7 @@
  * The one door from the browser to `/api/v1`. Every refusal comes out as an ApiProblem with the code and the sentence the
  * server wrote; a lost connection is one too (`offline`), so that a screen has a single kind of error to show.
  */
+import { plainWords } from '@/lib/view/frame'
 import type { ProblemDetails } from '@/lib/view/wire'
 
 /** A refusal, as the server worded it. `data` is the whole problem document. */
@@ -100,6 +101,6 @@ export function isApiProblem(error: unknown, code?: string): error is ApiProblem
 
 /** The sentence to show for anything thrown. */
 export function sentenceOf(error: unknown): string {
-  if (error instanceof ApiProblem) return error.message
+  if (error instanceof ApiProblem) return plainWords(error.message)
   return 'This page met an error of its own. Reload it; if it happens again, the browser console names the place.'
 }

@@ -1,5 +1,5 @@
 /** Pixels at 100 %. Nodes have one size, so a layout never has to measure. */
-export const nodeSize = { width: 192, height: 48 }
+export const nodeSize = { width: 208, height: 48 }
 
 export interface Point {
   x: number

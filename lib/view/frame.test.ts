@@ -4,7 +4,7 @@ import type { Fact, FactBody } from '@/lib/engine/facts'
 import type { Run } from '@/lib/engine/run'
 import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import { indexGraph } from '@/lib/workflow/graph-index'
-import { agentName, frameOf, plainActor, restingFrame, shownOf, stopped, wholeActor } from './frame'
+import { agentName, asSentence, frameOf, plainActor, restingFrame, shownOf, wholeActor } from './frame'
 import { ledgerRow, visitView } from './visit-view'
 
 const hash = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg'
@@ -149,7 +149,7 @@ describe('the frame of a run', () => {
     })
   })
 
-  it('names who cancelled a run as people are named', () => {
+  it('names who cancelled or refused as people are named', () => {
     const { run } = story(chain, begun, {
       type: 'workflow_complete',
       wfId: 'wf',
@@ -157,6 +157,13 @@ describe('the frame of a run', () => {
       elapsedS: 7,
       reason: 'Cancelled by person:ada: Enough.',
     })
+    const refusal = story(
+      chain,
+      begun,
+      { ...failed('a'), code: 'approval_refused', description: 'Refused by person:bo: Not now' },
+      { type: 'workflow_complete', wfId: 'wf', terminalStatus: 'failed', elapsedS: 7, reason: 'a failed: …' },
+    )
+    expect(frameOf(refusal.run).headline).toMatchObject({ words: 'refused by bo', why: 'Not now' })
     expect(frameOf(run).headline).toEqual({
       shown: 'failed',
       words: 'cancelled by ada',
@@ -196,10 +203,14 @@ describe('the frame of a run', () => {
     expect(plainActor('silence')).toBe('silence')
   })
 
-  it('ends a sentence with one full stop, whoever wrote it', () => {
-    expect(stopped('Restores the file')).toBe('Restores the file.')
-    expect(stopped('Restores the file.')).toBe('Restores the file.')
-    expect(stopped('')).toBe('')
+  it('reads what the ledger says as people do: names, and one full stop', () => {
+    expect(asSentence('Restores the file')).toBe('Restores the file.')
+    expect(asSentence('Restores the file.')).toBe('Restores the file.')
+    expect(asSentence('')).toBe('')
+    expect(asSentence('Refused by person:ada: Not now')).toBe('Refused by ada: Not now.')
+    expect(asSentence('"spiffe://lab/agent/edge-07" held it; agent:spiffe://lab/agent/b: no.')).toBe(
+      '"edge-07" held it; b: no.',
+    )
   })
 
   it('gives unchanged nodes as the same objects', () => {

@@ -9,7 +9,7 @@
  *   waiting for a retry             running      "retrying", with the time left
  *   pending, cannot be reached      skipped      a step before it failed, or the run is over
  */
-import type { Run, RunStatus, Visit, VisitState } from '@/lib/engine/run'
+import type { Run, RunStatus, Visit, VisitError, VisitState } from '@/lib/engine/run'
 import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
 import { nodeKind } from '@/lib/nodes/registry'
 import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
@@ -288,31 +288,39 @@ function endedHeadline(run: Run, state: Extract<RunStatus, { status: 'ended' }>)
   const took = state.elapsedS * 1000
   // What succeeded or was taken back says all by its word; the rest is worth its reason.
   if (state.terminal === 'success' || state.terminal === 'rolled_back') return { ...known, took }
-  const cancelled = cancelledBy.exec(state.reason)
-  if (cancelled) {
-    const [, by = '', why = ''] = cancelled
-    return { shown: known.shown, words: `cancelled by ${plainActor(by)}`, ...whyOf(why), took }
-  }
+  const cancelled = saidBy.exec(state.reason)
+  if (cancelled) return { shown: known.shown, ...byWhom('cancelled', cancelled), took }
   const step = failedStep(run)
   if (!step) return { ...known, ...whyOf(state.reason), took }
-  return { shown: known.shown, words: `${known.words} at ${step.label}`, ...whyOf(step.why), took }
+  const refused = step.error?.code === 'approval_refused' && saidBy.exec(step.error.description)
+  if (refused) return { shown: known.shown, ...byWhom('refused', refused), took }
+  return {
+    shown: known.shown,
+    words: `${known.words} at ${step.label}`,
+    ...whyOf(step.error?.description ?? ''),
+    took,
+  }
 }
 
-/** How the engine words the end of a cancelled run (lib/engine/outcome.ts). */
-const cancelledBy = /^Cancelled by (\S+):(?:\s+(.*))?$/s
+/** How the engine words what a person stopped: "Cancelled by person:ada: Enough". */
+const saidBy = /^(?:Cancelled|Refused) by (.+?):?(?: (.*))?$/s
 
-/** The step an ended run stands at: the first that failed, as the reason in its ledger names it by its id. */
-function failedStep(run: Run): { label: string; why: string } | undefined {
+function byWhom(verb: string, [, by = '', why = '']: RegExpExecArray): { words: string; why?: string } {
+  return { words: `${verb} by ${plainActor(by)}`, ...whyOf(why) }
+}
+
+/** The step an ended run stands at: the first that failed. */
+function failedStep(run: Run): { label: string; error?: VisitError } | undefined {
   for (const id of run.graph.order) {
     const state = run.visits.get(id)?.state
     if (state?.status !== 'failed' && state?.status !== 'escalated') continue
-    return { label: run.graph.nodes.get(id)?.label || id, why: state.error?.description ?? '' }
+    return { label: run.graph.nodes.get(id)?.label || id, error: state.error }
   }
   return undefined
 }
 
 function whyOf(sentence: string): { why?: string } {
-  const why = sentence.replace(/[\s.:]+$/, '')
+  const why = plainWords(sentence).replace(/[\s.:]+$/, '')
   return why ? { why } : {}
 }
 
@@ -327,10 +335,17 @@ export function wholeActor(actor: string): string {
   return actor.replace(/^(person|agent|engine):/, '')
 }
 
-/** A sentence with its one full stop, whether or not whoever wrote it put one. */
-export function stopped(sentence: string): string {
-  const trimmed = sentence.trim()
-  return trimmed === '' || /[.!?…:]["”’)]?$/.test(trimmed) ? trimmed : `${trimmed}.`
+/** Text of the ledger as people read it: actors by their names, wherever it speaks of them by their ids. */
+export function plainWords(text: string): string {
+  return text
+    .replace(/\b(?:agent:)?(spiffe:\/\/[^\s"'”’,;)]*[^\s"'”’,;).:])/g, (_, id: string) => agentName(id))
+    .replace(/\bperson:(?=\S)/g, '')
+}
+
+/** The same as a sentence, with its one full stop whether or not whoever wrote it put one. */
+export function asSentence(text: string): string {
+  const words = plainWords(text).trim()
+  return words === '' || /[.!?…:]["”’)]?$/.test(words) ? words : `${words}.`
 }
 
 /** The last part of a SPIFFE id: `spiffe://lab/agent/edge-router-07` is "edge-router-07". */

@@ -104,6 +104,7 @@ export class RunFold {
       by: rollback.by,
       reason: rollback.reason,
       askedAt: rollback.askedAt,
+      plan: rollback.plan,
       acts: [...rollback.acts.values()].map(({ node, undo, status, description }) => ({
         node,
         undo,

@@ -205,6 +205,8 @@ export interface RollbackView {
   by: string
   reason: string
   askedAt: number
+  /** Hash of the plan it executes: `GET …/values/{plan}` is a RollbackPlanView. */
+  plan: string
   acts: { node: string; undo: UndoMethod; status?: RollbackStatus; description: string }[]
   choice?: 'end' | 'go_on'
 }

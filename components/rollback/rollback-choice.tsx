@@ -1,0 +1,82 @@
+'use client'
+import { Button } from '@/components/ui/button'
+import { cx } from '@/components/ui/cx'
+import { StateShape } from '@/components/ui/state'
+import { warn } from '@/components/ui/toast'
+import { sentenceOf } from '@/lib/ui/api'
+import { useRollbackChoice } from '@/lib/ui/run-queries'
+import type { RunFold } from '@/lib/view/run-fold'
+import type { RollbackView, RunDetail } from '@/lib/view/wire'
+
+/** True while the run stands still after that rollback, for someone to say how it goes on. */
+export function isToChoose(fold: RunFold, rollback: RollbackView): boolean {
+  return fold.status === 'rolled_back' && rollback.choice === undefined
+}
+
+/**
+ * What happens to a run that was taken back: ended, or gone on with from before the step. `bar` lays it along the top
+ * of the run's page.
+ */
+export function RollbackChoice({
+  run,
+  detail,
+  rollback,
+  label,
+  bar = false,
+  onChosen,
+}: {
+  run: string
+  detail: RunDetail
+  rollback: RollbackView
+  /** The step it was taken back to. */
+  label: string
+  bar?: boolean
+  onChosen?: () => void
+}) {
+  const choose = useRollbackChoice(run)
+  async function pick(choice: 'end' | 'go_on') {
+    try {
+      await choose.mutateAsync({ rollback: rollback.id, choice })
+      onChosen?.()
+    } catch (error) {
+      warn('The run still waits for your choice', sentenceOf(error))
+    }
+  }
+  const off = !detail.may.operate
+  return (
+    <section
+      aria-label="What happens to the run"
+      className={cx(
+        bar &&
+          'flex shrink-0 flex-wrap items-center gap-x-4 gap-y-2 border-b border-waiting-line bg-waiting-wash px-4 py-2',
+      )}
+    >
+      <div className={cx(bar ? 'flex min-w-0 flex-1 basis-80 items-start gap-2' : 'mb-3')}>
+        {bar && (
+          <span className="mt-0.5">
+            <StateShape state="waiting" />
+          </span>
+        )}
+        <div className="min-w-0">
+          <h3 className={cx(bar && 'text-waiting-ink')}>What happens to the run now?</h3>
+          <p className={cx('text-ink-2', !bar && 'mt-1')}>
+            Going on does {label} and what follows again, effects and all. Ending leaves everything as it is.
+          </p>
+        </div>
+      </div>
+      <div className="flex flex-wrap gap-2 max-md:grid max-md:w-full">
+        <Button wraps busy={choose.isPending} disabled={off} onClick={() => void pick('end')}>
+          End the run
+        </Button>
+        <Button wraps busy={choose.isPending} disabled={off} onClick={() => void pick('go_on')}>
+          Go on from before {label}
+        </Button>
+      </div>
+      {off && (
+        <p className={cx('text-t1 text-ink-3', bar ? 'w-full' : 'mt-2')}>
+          Choosing needs the role operator; the run waits for someone who holds it.
+        </p>
+      )}
+    </section>
+  )
+}
