@@ -16,6 +16,7 @@ import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { ErrorNote } from '@/components/ui/error-note'
 import { Kbd } from '@/components/ui/kbd'
+import { PageHelp } from '@/components/ui/page-help'
 import { Skeleton } from '@/components/ui/skeleton'
 import type { RollbackScope } from '@/lib/rollback/terms'
 import { useRunLedger } from '@/lib/ui/ledger'
@@ -54,7 +55,7 @@ function Loaded({ run, detail, fold }: { run: string; detail: RunDetail; fold: R
   const router = useRouter()
   const search = useSearchParams()
   const asked = search.get('node') ?? ''
-  const node = fold.index.nodes.has(asked) ? asked : (fold.rollbackNode ?? '')
+  const node = fold.index.nodes.has(asked) ? asked : (fold.rollbackNodeFor(undefined) ?? '')
   const scope = scopes.find((known) => known === search.get('scope'))
   // The plan that was pressed: it says how many acts there will be, before they have begun.
   const [executed, setExecuted] = useState<{ rollback: string; plan: RollbackPlanView }>()
@@ -88,6 +89,20 @@ function Loaded({ run, detail, fold }: { run: string; detail: RunDetail; fold: R
         <Button size="sm" variant="quiet" onClick={leave} className="max-md:hidden">
           {rollback ? 'Back to the run' : 'Leave preview'} <Kbd>esc</Kbd>
         </Button>
+        <span className="max-md:hidden">
+          <PageHelp
+            page="Rollback"
+            keys={[
+              ['/', 'find a step'],
+              ['← →', 'along the edges'],
+              ['↵', 'begin from that step instead'],
+              ['esc', 'back to the run'],
+            ]}
+          >
+            What taking back would do, step by step, before anything is done. What is executed is this plan or
+            nothing; its outcome is kept in the ledger.
+          </PageHelp>
+        </span>
       </div>
       {rollback ? (
         <Progress

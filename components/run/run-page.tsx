@@ -66,7 +66,7 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
     setDismissed(id === undefined)
     change({ node: id, visit: undefined, token: undefined })
   }
-  const rollBack = detail.may.rollBack ? (node ?? fold.rollbackNode) : undefined
+  const rollBack = detail.may.rollBack ? fold.rollbackNodeFor(node) : undefined
   const stepOut = () => (view.token ? change({ token: undefined }) : select(undefined))
   useShortcuts({
     Escape: stepOut,

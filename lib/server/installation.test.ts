@@ -1,4 +1,6 @@
 import fs from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -148,5 +150,51 @@ describe('an installation', () => {
     const heads = await house.store.ledger.heads(runId)
     const verdict = await verifyLedgerNode({ wid: widOf(runId), rows, heads, keys: house.keys.keys })
     expect(verdict).toMatchObject({ holds: true })
+  })
+
+  it('fails a step whose request was answered with a refusal that no edge takes', async () => {
+    const refusing = http.createServer((_request, response) => response.writeHead(501).end())
+    await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve))
+    const { port } = refusing.address() as AddressInfo
+    const hints = { priority: 'normal', timeout_s: 30 }
+    const text = JSON.stringify({
+      wf_id: 'post',
+      policy: { private_targets: [`127.0.0.1:${port}`] },
+      nodes: [
+        {
+          id: 'send',
+          label: 'Send it',
+          reversible: false,
+          hitl_required: false,
+          resource_hints: hints,
+          action: {
+            type: 'http_request',
+            method: 'POST',
+            url: `http://127.0.0.1:${port}/orders`,
+            body: { n: 1 },
+          },
+        },
+      ],
+      edges: [],
+    })
+    try {
+      const { record } = await importWorkflow(house, text, { by: 'person:ada' })
+      const runId = await startRun(house, {
+        version: record.version,
+        input: {},
+        by: 'person:ada',
+        dryRun: false,
+      })
+      const escalated = await until(runId, (run) => {
+        const state = run.visits.get('send')?.state
+        return state?.status === 'escalated' ? state : undefined
+      })
+      expect(escalated.error?.code).toBe('answered_error')
+      expect(escalated.error?.description).toMatch(
+        /answered with status 501, and no edge takes the error branch of Send it/,
+      )
+    } finally {
+      refusing.close()
+    }
   })
 })

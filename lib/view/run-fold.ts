@@ -115,10 +115,21 @@ export class RunFold {
     }))
   }
 
-  /** The step a rollback is most likely meant for: the latest that left a checkpoint, else the first. */
-  get rollbackNode(): string | undefined {
-    const latest = [...this.#run.checkpoints.values()].findLast((checkpoint) => !checkpoint.undone)
-    return latest?.node ?? this.index.order[0]
+  /**
+   * The step a rollback is most likely meant for: the given one if it left a checkpoint, else the nearest before it
+   * that did (what failed is seldom what did the harm), else the latest of the run, else the first step.
+   */
+  rollbackNodeFor(node: string | undefined): string | undefined {
+    const sealed = new Set<string>()
+    for (const checkpoint of this.#run.checkpoints.values())
+      if (!checkpoint.undone) sealed.add(checkpoint.node)
+    const queue = node === undefined ? [] : [node]
+    for (let at = 0; at < queue.length; at++) {
+      const next = queue[at] as string
+      if (sealed.has(next)) return next
+      for (const parent of this.index.parents.get(next) ?? []) if (!queue.includes(parent)) queue.push(parent)
+    }
+    return [...sealed].at(-1) ?? node ?? this.index.order[0]
   }
 
   /** The step that needs someone: the first that waits for a person, else the first that failed or was escalated. */

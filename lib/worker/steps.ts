@@ -5,9 +5,10 @@
  *   snapshot ─▶ [task token + checkpoint token + sealed state] durable ─▶ effect ─▶ [completion] durable
  *                                                              crash here ╰─▶ recover: look, or ask a person
  */
+import { isJsonObject } from '@/lib/base/json'
 import { isProblem, Problem } from '@/lib/base/problem'
 import { checkCheckpointRoom, DEFAULT_TTL_S, isCheckpointDue } from '@/lib/checkpoint/due'
-import type { ActionRef, CheckpointTaken } from '@/lib/engine/commands'
+import type { ActionRef, CheckpointTaken, StepFailure } from '@/lib/engine/commands'
 import { parentsOfStep } from '@/lib/engine/draft'
 import { nextFor } from '@/lib/engine/gate'
 import type { LeaseRef, RunHeader, SealedCheckpoint, StoredValue } from '@/lib/engine/ports'
@@ -33,6 +34,8 @@ interface Standing {
   dryRun: boolean
   follows: string[]
   reads: string[]
+  /** An edge takes the node's error branch; without one, ending there is a failure. */
+  routesError: boolean
   /** Checkpoints the run has taken, and may take. */
   checkpoints: number
   maxCheckpoints?: number
@@ -150,6 +153,7 @@ export class Steps {
         dryRun: run.start?.dryRun ?? false,
         follows: parentsOfStep(run, current).slice(0, 100),
         reads: current.reads,
+        routesError: run.graph.graph.edges.some((edge) => edge.from === nodeId && edge.when === 'error'),
         checkpoints: run.checkpoints.size,
         maxCheckpoints: run.graph.graph.budget.maxCheckpoints,
         effects: this.effectsFactory(run, header, nodeId, visit),
@@ -255,6 +259,11 @@ export class Steps {
       }
     })
     if (!('error' in outcome)) {
+      if (outcome.label === 'error' && !standing.routesError) {
+        const failure = answeredError(standing, action, outcome)
+        await this.execute({ type: 'failed', node: node.id, visit, attempt, failure })
+        return
+      }
       const value = jsonValue(outcome.output)
       const report = {
         type: 'succeeded',
@@ -368,6 +377,19 @@ async function probed(runner: KindRunner, action: Action, snapshot: Snapshot, ef
   } catch {
     // The target cannot be looked at either: only a person can tell.
     return 'unknown'
+  }
+}
+
+/** The target answered, and its answer was no: only reading again can do no harm. */
+function answeredError({ node }: Standing, action: Action, { output }: Performed): StepFailure {
+  const status =
+    isJsonObject(output) && typeof output.status === 'number' ? ` with status ${output.status}` : ''
+  return {
+    code: 'answered_error',
+    errorType: 'action_failed',
+    severity: 'error',
+    retriable: action.consequence === 'read_only',
+    description: `${action.target || node.label} answered${status}, and no edge takes the error branch of ${node.label}`,
   }
 }
 
