@@ -4,7 +4,7 @@ import { filePath } from '@/lib/nodes/config-schema'
 import { createDirConfig } from '@/lib/nodes/create-dir'
 import { narrowed } from '@/lib/nodes/node-kind'
 import { notDone } from './dry-run'
-import { givenUp, makeWhole, putBack, sealable, stateOf } from './file-state'
+import { givenUp, isNotBegun, makeWhole, putBack, sealable, stateOf } from './file-state'
 import { locate } from './place'
 import { actionOf, configOf, givenText, refusal } from './resolved'
 import type { Effects, Runner } from './runner'
@@ -59,7 +59,7 @@ export const createDirRunner: Runner = {
     const { path } = actionOf(createDo, action.do, action.node)
     const state = await stateOf(await locate(path, 'write', effects))
     if (state.stood === 'folder') return 'took_effect'
-    return hashJson(state) === snapshot.hash ? 'not_taken' : 'unknown'
+    return isNotBegun(state, snapshot) ? 'not_taken' : 'unknown'
   },
 
   async stateHash(action, _snapshot, effects) {

@@ -160,6 +160,18 @@ export function sealable(state: PathState): Snapshot {
   return { state: state as unknown as JsonObject, hash: hashJson(state), undo: 'restore' }
 }
 
+/**
+ * Does a path stand as the snapshot has it, or is at most a part of the folders there that are made for it first? Then
+ * the step itself was not done, and doing it again takes up where a crash left it.
+ */
+export function isNotBegun(now: PathState, snapshot: Snapshot): boolean {
+  if (hashJson(now) === snapshot.hash) return true
+  const before = sealedState(snapshot)
+  if (now.stood !== 'nothing' || before.stood !== 'nothing' || now.path !== before.path) return false
+  const made = before.missing.length - now.missing.length
+  return made > 0 && now.missing.every((folder, at) => folder === before.missing[at + made])
+}
+
 /** The state inside a snapshot. Throws EffectFailed `checkpoint_tampered` when it has another shape. */
 export function sealedState(snapshot: Snapshot): PathState {
   const parsed = stateSchema.safeParse(snapshot.state)

@@ -9,6 +9,7 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -408,6 +409,25 @@ describe('write_file', () => {
     writeFileSync(inLab('x'), 'somebody')
     expect(snapshot && (await runnerFor('write_file').probe?.(action, snapshot, effects()))).toBe('unknown')
   })
+
+  test.each([
+    ['write_file', writes('lab/deep/down/x', 'new')],
+    ['create_dir', makes('lab/deep/down/x')],
+  ] as const)(
+    '%s knows a crash after the folders above were made for one before the act',
+    async (kind, node) => {
+      const action = await actionFor(node, effects())
+      const snapshot = await runnerFor(kind).snapshot?.(action, effects(), 'c1')
+      const probe = async () => snapshot && (await runnerFor(kind).probe?.(action, snapshot, effects()))
+      mkdirSync(inLab('deep'))
+      expect(await probe()).toBe('not_taken')
+      mkdirSync(inLab('deep', 'down'))
+      expect(await probe()).toBe('not_taken')
+      rmdirSync(inLab('deep', 'down'))
+      writeFileSync(inLab('deep', 'down'), 'somebody')
+      await expect(probe()).rejects.toThrow('lab/deep/down')
+    },
+  )
 
   test('leaves the old bytes and no trace when it is given up', async () => {
     writeFileSync(inLab('x'), 'old')

@@ -5,7 +5,16 @@ import { filePath } from '@/lib/nodes/config-schema'
 import { narrowed } from '@/lib/nodes/node-kind'
 import { fileMode, writeFileConfig } from '@/lib/nodes/write-file'
 import { notDone } from './dry-run'
-import { findFile, maxFileBytes, modeText, putBack, sealable, stateOf, writeWhole } from './file-state'
+import {
+  findFile,
+  isNotBegun,
+  maxFileBytes,
+  modeText,
+  putBack,
+  sealable,
+  stateOf,
+  writeWhole,
+} from './file-state'
 import { locate } from './place'
 import { actionOf, configOf, definedOnly, given, givenText, refusal } from './resolved'
 import type { Preview, Runner } from './runner'
@@ -73,7 +82,7 @@ export const writeFileRunner: Runner = {
     if (found?.bytes.equals(Buffer.from(wanted.content)) && (mode === undefined || found.mode === mode)) {
       return 'took_effect'
     }
-    return hashJson(await stateOf(place)) === snapshot.hash ? 'not_taken' : 'unknown'
+    return isNotBegun(await stateOf(place), snapshot) ? 'not_taken' : 'unknown'
   },
 
   async stateHash(action, _snapshot, effects) {
