@@ -10,14 +10,17 @@ import { Kbd } from '@/components/ui/kbd'
 import { Menu, MenuChoice } from '@/components/ui/menu'
 import { PageHelp } from '@/components/ui/page-help'
 import { Skeleton } from '@/components/ui/skeleton'
+import type { ApprovalKind } from '@/lib/hitl/terms'
 import { count } from '@/lib/ui/format-time'
 import type { ApprovalShow } from '@/lib/ui/keys'
 import { links } from '@/lib/ui/links'
 import { useApprovals } from '@/lib/ui/queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
+import type { ApprovalRow } from '@/lib/view/wire'
 import { Decision } from './decision'
 import { InboxItem } from './inbox-item'
 import { byUrgency } from './urgency'
+import { verdictKeys } from './words'
 
 const keyWords: [string, string][] = [
   ['j k', 'next and previous question'],
@@ -156,12 +159,11 @@ export function Inbox() {
           <span>
             <Kbd>j</Kbd> <Kbd>k</Kbd> move
           </span>
-          <span>
-            <Kbd>a</Kbd> approve
-          </span>
-          <span>
-            <Kbd>x</Kbd> refuse
-          </span>
+          {answerKeys(rows?.[index]).map(([key, word]) => (
+            <span key={key}>
+              <Kbd>{key}</Kbd> {word}
+            </span>
+          ))}
           <span className="flex-1" />
           <span>
             <Kbd>?</Kbd> keys
@@ -197,6 +199,20 @@ export function Inbox() {
       </p>
     </div>
   )
+}
+
+const answers: Record<ApprovalKind, string[]> = {
+  approval: ['approve', 'refuse'],
+  outcome_unknown: ['took effect', 'did not'],
+  irreversible_failed: ['acknowledge'],
+  rollback_escalated: ['acknowledge'],
+  rollback_failed: ['acknowledge'],
+}
+
+/** The keys that answer the question on screen; none where this person cannot answer it. */
+function answerKeys(row: ApprovalRow | undefined): [key: string, word: string][] {
+  if (row?.state !== 'open' || !row.mayDecide) return []
+  return answers[row.kind].map((word, at) => [verdictKeys[at] ?? '', word])
 }
 
 function NothingHere({ show, phone = false }: { show: ApprovalShow; phone?: boolean }) {

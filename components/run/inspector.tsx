@@ -16,6 +16,7 @@ import { duration, momentOf } from '@/lib/ui/format-time'
 import type { Verification } from '@/lib/ui/ledger-verify'
 import { links } from '@/lib/ui/links'
 import { useNow } from '@/lib/ui/now'
+import { useShortcuts } from '@/lib/ui/shortcuts'
 import { agentName, asSentence, type NodeFrame, shownOf } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { VisitView } from '@/lib/view/visit-view'
@@ -49,9 +50,15 @@ export function Inspector({
   verification: Verification
 }) {
   const frame = fold.frame.nodes.get(visit.node)
-  if (!frame) return null
   const chosen = tabNames.find((name) => name === tab) ?? 'tokens'
   const began = visit.tokens.length > 0
+  useShortcuts({
+    i: () => onTab('input'),
+    o: () => onTab('output'),
+    t: () => onTab('tokens'),
+    c: () => onTab('checkpoint'),
+  })
+  if (!frame) return null
   return (
     <aside aria-label={frame.label} className="flex min-h-0 min-w-0 flex-col overflow-y-auto max-md:flex-1">
       <Head frame={frame} visit={visit} onVisit={onVisit} />

@@ -3,7 +3,7 @@ import { Command } from 'cmdk'
 import { Search } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { Dialog } from 'radix-ui'
-import { type ReactNode, useDeferredValue, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useDeferredValue, useEffect, useRef, useState } from 'react'
 import { WorkflowsIcon } from '@/components/ui/icons'
 import { Kbd } from '@/components/ui/kbd'
 import { runLook, StateShape } from '@/components/ui/state'
@@ -12,6 +12,7 @@ import { useApprovals, useRuns, useWorkflows } from '@/lib/ui/queries'
 import { shortId } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import { chooseTheme } from '@/lib/ui/theme'
+import type { ApprovalRow, RunRow, WorkflowRow } from '@/lib/view/wire'
 import { rooms } from './rooms'
 
 /** The search of the top line: finds a run, a workflow, a question, a command. ⌘K or Ctrl+K from anywhere. */
@@ -50,13 +51,15 @@ export function CommandPalette() {
 
 function Palette({ onDone }: { onDone: () => void }) {
   const [text, setText] = useState('')
+  const found = useFound(text)
+  const { list, ...marked } = useFirstMarked(text, found)
   const router = useRouter()
   const go = (href: string) => () => {
     onDone()
     router.push(href)
   }
   return (
-    <Command label="Find" loop>
+    <Command label="Find" loop {...marked}>
       <div className="flex items-center gap-2 border-b px-3">
         <Search size={16} strokeWidth={1.5} className="text-ink-3" aria-hidden="true" />
         <Command.Input
@@ -69,11 +72,11 @@ function Palette({ onDone }: { onDone: () => void }) {
           <Kbd>esc</Kbd>
         </span>
       </div>
-      <Command.List className="max-h-[min(420px,60vh)] overflow-auto p-1">
+      <Command.List ref={list} className="max-h-[min(420px,60vh)] overflow-auto p-1">
         <Command.Empty className="px-3 py-6 text-center text-ink-3">
           Nothing is called that. Try part of a name or of a run id.
         </Command.Empty>
-        <Found text={text} go={go} />
+        <Found found={found} go={go} />
         <Group heading="Go to">
           {rooms.map((room) => (
             <Item key={room.href} value={`go to ${room.word}`} onSelect={go(room.href)} icon={room.icon}>
@@ -103,11 +106,62 @@ function Palette({ onDone }: { onDone: () => void }) {
 /** Most found runs shown; who needs more filters the table. */
 const runsShown = 8
 
-function Found({ text, go }: { text: string; go: (href: string) => () => void }) {
+interface Found {
+  wanted: string
+  runs: RunRow[]
+  workflows: WorkflowRow[]
+  open: ApprovalRow[]
+}
+
+function useFound(text: string): Found {
   const wanted = useDeferredValue(text.trim())
-  const runs = useRuns(wanted ? { text: wanted } : {}).data?.pages[0]?.items ?? []
-  const workflows = useWorkflows().data?.items ?? []
-  const open = useApprovals('open').data?.pages.flatMap((page) => page.items) ?? []
+  return {
+    wanted,
+    runs: useRuns(wanted ? { text: wanted } : {}).data?.pages[0]?.items ?? [],
+    workflows: useWorkflows().data?.items ?? [],
+    open: useApprovals('open').data?.pages.flatMap((page) => page.items) ?? [],
+  }
+}
+
+/**
+ * What Enter takes: the first of what is shown, also when it arrives after the letters did, until a person moves to
+ * another. Gives the props of the `Command` and the ref of its list.
+ */
+function useFirstMarked(text: string, found: Found) {
+  const [value, setValue] = useState('')
+  const list = useRef<HTMLDivElement>(null)
+  const moved = useRef(false)
+  const shown = [found.wanted, ...found.runs, ...found.workflows, ...found.open]
+    .map((one) => (typeof one === 'string' ? one : 'id' in one ? one.id : one.version))
+    .join(' ')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other letters are a new search
+  useEffect(() => {
+    moved.current = false
+  }, [text])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is shown now has another first
+  useEffect(() => {
+    if (moved.current) return
+    // The list is put in order after it is drawn.
+    const frame = requestAnimationFrame(() => {
+      setValue(list.current?.querySelector('[cmdk-item]')?.getAttribute('data-value') ?? '')
+    })
+    return () => cancelAnimationFrame(frame)
+  }, [text, shown])
+  return {
+    list,
+    value,
+    onValueChange: setValue,
+    onKeyDown: (event: KeyboardEvent) => {
+      if (/^(Arrow|Home$|End$)/.test(event.key)) moved.current = true
+    },
+    onPointerMove: () => {
+      moved.current = true
+    },
+  }
+}
+
+function Found({ found, go }: { found: Found; go: (href: string) => () => void }) {
+  const { wanted, runs, workflows, open } = found
   return (
     <>
       {wanted && open.length > 0 && (

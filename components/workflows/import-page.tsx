@@ -12,6 +12,7 @@ import { Button } from '@/components/ui/button'
 import { cx } from '@/components/ui/cx'
 import { EmptyState } from '@/components/ui/empty-state'
 import { ErrorNote } from '@/components/ui/error-note'
+import { PageHelp } from '@/components/ui/page-help'
 import { StateMark } from '@/components/ui/state'
 import { tell, warn } from '@/components/ui/toast'
 import type { Diagnostic } from '@/lib/base/diagnostic'
@@ -20,6 +21,7 @@ import { links } from '@/lib/ui/links'
 import { useSettled } from '@/lib/ui/settled'
 import { useImport, useValidation } from '@/lib/ui/workflow-queries'
 import { DiagnosticCounts, DiagnosticList } from './diagnostic-list'
+import { exampleText } from './example-text'
 import { SourceEditor, type SourceEditorHandle } from './source-editor'
 import { WorkflowGraphView } from './workflow-graph'
 
@@ -118,6 +120,12 @@ export function ImportPage() {
         >
           {graph ? `Import ${shortened(graph.name)}` : 'Import'}
         </Button>
+        <span className="max-md:hidden">
+          <PageHelp page="Import">
+            The text is checked as you type and drawn as soon as it can be read. Nothing is stored before you
+            import it. A text with the name of a workflow you have becomes its newest version.
+          </PageHelp>
+        </span>
       </div>
       {validation.isError && !validation.data && (
         <ErrorNote
@@ -139,7 +147,10 @@ export function ImportPage() {
         </div>
         <div className="flex min-h-0 min-w-0 flex-col max-md:flex-1">
           {empty ? (
-            <EmptyState title="Paste the text, or drop a file">
+            <EmptyState
+              title="Paste the text, or drop a file"
+              action={<Button onClick={() => setText(exampleText)}>Begin with an example</Button>}
+            >
               An ATD descriptor in JSON. It is checked as you type, and drawn here as soon as it can be read.
             </EmptyState>
           ) : (

@@ -7,6 +7,7 @@ import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { ErrorNote } from '@/components/ui/error-note'
 import { Field, Textarea } from '@/components/ui/field'
+import { PageHelp } from '@/components/ui/page-help'
 import { Segmented } from '@/components/ui/segmented'
 import { Skeleton } from '@/components/ui/skeleton'
 import { warn } from '@/components/ui/toast'
@@ -20,6 +21,7 @@ import { consequenceOf } from '@/lib/view/frame'
 import type { WorkflowDetail } from '@/lib/view/wire'
 import { formFields, type InputFault, readInput } from '@/lib/workflow/input-form'
 import { InputField } from './input-field'
+import { WorkflowGraphView } from './workflow-graph'
 
 /** Asks for what the workflow asks for, and starts a run of that very version. */
 export function StartRunPage({ version }: { version: string }) {
@@ -100,87 +102,101 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
         </Link>
         <h1 className="font-medium">Run</h1>
         <CopyId id={workflow.version} what="version" className="text-ink-3 max-md:hidden" />
+        <span className="flex-1" />
+        <span className="max-md:hidden">
+          <PageHelp page="Run a workflow">
+            Starts a run of this very version. A dry run goes the same way and asks the same questions, but
+            changes nothing outside.
+          </PageHelp>
+        </span>
       </div>
-      <form
-        className="min-h-0 flex-1 overflow-y-auto"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          void run()
-        }}
-      >
-        <div className="flex max-w-[560px] flex-col gap-4 px-4 py-6">
-          <div className="flex items-start gap-4">
-            <p className="min-w-0 flex-1 text-ink-2">{whatWillHappen(workflow)}</p>
-            {fields.length > 0 && (
-              <Segmented
-                label="Input as"
-                value={way}
-                choices={[
-                  { value: 'form', word: 'Form' },
-                  { value: 'json', word: 'JSON' },
-                ]}
-                onChange={setWay}
-              />
-            )}
-          </div>
-          {way === 'form' ? (
-            fields.map((field) => (
-              <InputField
-                key={field.name}
-                field={field}
-                value={values[field.name]}
-                fault={faultOf(`/${field.path.join('/')}`)?.message}
-                onChange={(value) => setValues((before) => ({ ...before, [field.name]: value }))}
-              />
-            ))
-          ) : (
-            <Field
-              label="Input, as JSON"
-              help={
-                fields.length === 0
-                  ? 'This workflow asks for nothing in particular; its steps get this as it is.'
-                  : undefined
-              }
-              error={faults.length > 0 ? faultWords(faults) : undefined}
-            >
-              {(ids) => (
-                <Textarea
-                  {...ids}
-                  spellCheck={false}
-                  className="mono min-h-40 leading-5"
-                  value={raw}
-                  onChange={(event) => setRaw(event.target.value)}
+      <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] md:grid-cols-[minmax(360px,520px)_minmax(0,1fr)]">
+        <form
+          className="min-h-0 overflow-y-auto md:border-r"
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault()
+            void run()
+          }}
+        >
+          <div className="flex flex-col gap-4 px-4 py-5">
+            <div className="flex items-start gap-4">
+              <p className="min-w-0 flex-1 text-ink-2">{whatWillHappen(workflow)}</p>
+              {fields.length > 0 && (
+                <Segmented
+                  label="Input as"
+                  value={way}
+                  choices={[
+                    { value: 'form', word: 'Form' },
+                    { value: 'json', word: 'JSON' },
+                  ]}
+                  onChange={setWay}
                 />
               )}
-            </Field>
-          )}
-          {way === 'form' && homeless.length > 0 && (
-            <p role="alert" className="text-failed-ink">
-              {faultWords(homeless)}
-            </p>
-          )}
-          <label className="flex items-start gap-2 max-md:min-h-12">
-            <input
-              type="checkbox"
-              checked={dryRun}
-              onChange={(event) => setDryRun(event.target.checked)}
-              className="mt-0.5 size-4 accent-ink"
-            />
-            <span>
-              Dry run{' '}
-              <span className="text-ink-3">Nothing outside is changed; each step says what it would do.</span>
-            </span>
-          </label>
-          <div>
-            <Button type="submit" variant="primary" busy={start.isPending} className="max-w-full">
-              <span className="truncate">
-                {dryRun ? 'Dry-run' : 'Run'} {workflow.name}
+            </div>
+            {way === 'form' ? (
+              fields.map((field) => (
+                <InputField
+                  key={field.name}
+                  field={field}
+                  value={values[field.name]}
+                  fault={faultOf(`/${field.path.join('/')}`)?.message}
+                  onChange={(value) => setValues((before) => ({ ...before, [field.name]: value }))}
+                />
+              ))
+            ) : (
+              <Field
+                label="Input, as JSON"
+                help={
+                  fields.length === 0
+                    ? 'This workflow asks for nothing in particular; its steps get this as it is.'
+                    : undefined
+                }
+                error={faults.length > 0 ? faultWords(faults) : undefined}
+              >
+                {(ids) => (
+                  <Textarea
+                    {...ids}
+                    spellCheck={false}
+                    className="mono min-h-40 leading-5"
+                    value={raw}
+                    onChange={(event) => setRaw(event.target.value)}
+                  />
+                )}
+              </Field>
+            )}
+            {way === 'form' && homeless.length > 0 && (
+              <p role="alert" className="text-failed-ink">
+                {faultWords(homeless)}
+              </p>
+            )}
+            <label className="flex items-start gap-2 max-md:min-h-12">
+              <input
+                type="checkbox"
+                checked={dryRun}
+                onChange={(event) => setDryRun(event.target.checked)}
+                className="mt-0.5 size-4 accent-ink"
+              />
+              <span>
+                Dry run{' '}
+                <span className="text-ink-3">
+                  Nothing outside is changed; each step says what it would do.
+                </span>
               </span>
-            </Button>
+            </label>
+            <div>
+              <Button type="submit" variant="primary" wraps busy={start.isPending} className="max-md:w-full">
+                <span>
+                  {dryRun ? 'Dry-run' : 'Run'} {workflow.name}
+                </span>
+              </Button>
+            </div>
           </div>
+        </form>
+        <div className="min-h-0 min-w-0 max-md:hidden">
+          <WorkflowGraphView graph={graph} />
         </div>
-      </form>
+      </div>
     </>
   )
 }

@@ -1,6 +1,7 @@
 'use client'
 import { useMemo, useState } from 'react'
 import { RunGraph } from '@/components/run-graph/run-graph'
+import { count } from '@/lib/ui/format-time'
 import { useSmallScreen } from '@/lib/ui/small-screen'
 import { restingFrame } from '@/lib/view/frame'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
@@ -20,14 +21,13 @@ export function WorkflowGraphView({
   const frames = useMemo(() => restingFrame(graph), [graph])
   const [own, setOwn] = useState<string>()
   const small = useSmallScreen()
-  const n = graph.nodes.length
   return (
     <RunGraph
       index={index}
       frames={frames}
       selected={onSelect ? selected : own}
       onSelect={onSelect ?? setOwn}
-      told={`${n.toLocaleString('en')} ${n === 1 ? 'step' : 'steps'}, ${graph.order} order`}
+      told={count(graph.nodes.length, 'step')}
       label={`Graph of ${graph.name}`}
       compact={small}
     />

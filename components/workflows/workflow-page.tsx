@@ -3,6 +3,7 @@ import { ChevronLeft, Download } from 'lucide-react'
 import Link from 'next/link'
 import { useRouter, useSearchParams } from 'next/navigation'
 import { useMemo } from 'react'
+import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { ErrorNote } from '@/components/ui/error-note'
@@ -15,7 +16,6 @@ import { Tag } from '@/components/ui/tag'
 import { links } from '@/lib/ui/links'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import { useWorkflow, workflowExportUrl } from '@/lib/ui/workflow-queries'
-import { plainActor } from '@/lib/view/frame'
 import type { WorkflowDetail } from '@/lib/view/wire'
 import { SourceEditor } from './source-editor'
 import { StepFacts } from './step-facts'
@@ -162,7 +162,9 @@ function Versions({ workflow, onOpen }: { workflow: WorkflowDetail; onOpen: (ver
               <Td>
                 <RelativeTime at={row.importedAt} />
               </Td>
-              <Td className="text-ink-2">{plainActor(row.importedBy)}</Td>
+              <Td className="text-ink-2">
+                <Actor id={row.importedBy} />
+              </Td>
               <Td className="text-right">
                 {row.version === workflow.version ? (
                   <span className="text-ink-3">shown</span>

@@ -160,7 +160,7 @@ describe('the frame of a run', () => {
     const refusal = story(
       chain,
       begun,
-      { ...failed('a'), code: 'approval_refused', description: 'Refused by person:bo: Not now' },
+      { ...failed('a'), code: 'approval_refused', description: 'Refused by person:bo: Not now' } as FactBody,
       { type: 'workflow_complete', wfId: 'wf', terminalStatus: 'failed', elapsedS: 7, reason: 'a failed: …' },
     )
     expect(frameOf(refusal.run).headline).toMatchObject({ words: 'refused by bo', why: 'Not now' })
