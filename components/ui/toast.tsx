@@ -1,5 +1,6 @@
 'use client'
 import { Toaster as Sonner, toast } from 'sonner'
+import { isRefusal, sentenceOf } from '@/lib/ui/api'
 import { StateShape } from './state'
 
 /** Where toasts appear: at the foot, away from the buttons of a decision. Mounted once, by the shell. */
@@ -37,6 +38,14 @@ export function tell(
     ...(more.detail ? { description: more.detail } : {}),
     ...(more.action ? { action: { label: more.action.word, onClick: more.action.act } } : {}),
   })
+}
+
+/**
+ * Says why an act came to nothing: `notDone` ("No run was started") is claimed only where the server refused it. Where no
+ * whole answer came, nobody knows yet, and the title says just that.
+ */
+export function warnOf(notDone: string, error: unknown): void {
+  warn(isRefusal(error) ? notDone : 'It is not known whether this was done', sentenceOf(error))
 }
 
 /** Says what was not done. Stays longer, since it asks for something. */

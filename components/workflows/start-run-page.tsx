@@ -10,10 +10,10 @@ import { Field, Textarea } from '@/components/ui/field'
 import { PageHelp } from '@/components/ui/page-help'
 import { Segmented } from '@/components/ui/segmented'
 import { Skeleton } from '@/components/ui/skeleton'
-import { warn } from '@/components/ui/toast'
+import { warnOf } from '@/components/ui/toast'
 import type { Json } from '@/lib/base/json'
 import { isProblem } from '@/lib/base/problem'
-import { isApiProblem, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
+import { isApiProblem, isRefusal, newIdempotencyKey } from '@/lib/ui/api'
 import { count } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
 import { useStartRun, useWorkflow } from '@/lib/ui/workflow-queries'
@@ -81,9 +81,10 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
       const begun = await start.mutateAsync({ workflow: workflow.version, input, dryRun, idempotencyKey })
       router.push(links.run(begun.id))
     } catch (error) {
-      attempts.current.delete(intent)
+      // A refusal is not remembered under its key. Without an answer the key stays: a second click starts no second run.
+      if (isRefusal(error)) attempts.current.delete(intent)
       if (isApiProblem(error, 'input_invalid')) setFaults((error.data.faults as InputFault[]) ?? [])
-      warn('No run was started', sentenceOf(error))
+      warnOf('No run was started', error)
     }
   }
 

@@ -1,6 +1,7 @@
 /*
  * The one door from the browser to `/api/v1`. Every refusal comes out as an ApiProblem with the code and the sentence the
- * server wrote; a lost connection is one too (`offline`), so that a screen has a single kind of error to show.
+ * server wrote; a lost connection is one too (`offline`), so that a screen has a single kind of error to show. A write
+ * whose answer was lost on the way is `answer_lost`: nobody here knows whether it was done, and no screen may claim it.
  */
 import { plainWords } from '@/lib/view/frame'
 import type { ProblemDetails } from '@/lib/view/wire'
@@ -27,6 +28,8 @@ export interface ApiOptions {
   mediaType?: string
   /** Query members; those undefined or empty are left out. */
   query?: Record<string, string | number | boolean | undefined>
+  /** A POST that only asks, like a check of a text: with its answer lost, nothing is left open. */
+  onlyAsks?: boolean
   /** The same key gets the same answer: pass one to make a repeated click harmless. Writes get a fresh one. */
   idempotencyKey?: string
   signal?: AbortSignal
@@ -45,6 +48,7 @@ export function newIdempotencyKey(): string {
  */
 export async function api<T>(path: string, options: ApiOptions = {}): Promise<T> {
   const method = options.method ?? 'GET'
+  const writes = method !== 'GET' && !options.onlyAsks
   const headers: Record<string, string> = { accept: 'application/json' }
   let body: BodyInit | undefined
   if (options.body !== undefined) {
@@ -66,9 +70,23 @@ export async function api<T>(path: string, options: ApiOptions = {}): Promise<T>
     })
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new ApiProblem('offline', 'Holdpoint did not answer: the connection or the server is down.', 0)
+    throw writes ? answerLost() : unanswered()
   }
-  return answerOf<T>(response)
+  return answerOf<T>(response, writes)
+}
+
+/** A question that got no answer, or half of one: asking again is harmless. */
+function unanswered(): ApiProblem {
+  return new ApiProblem('offline', 'Holdpoint did not answer: the connection or the server is down.', 0)
+}
+
+/** A write that went out and got no whole answer. The browser cannot tell whether it arrived before the line broke. */
+function answerLost(): ApiProblem {
+  return new ApiProblem(
+    'answer_lost',
+    'Holdpoint did not finish its answer; whether it was done is not known yet.',
+    0,
+  )
 }
 
 function urlOf(path: string, query: ApiOptions['query']): string {
@@ -79,17 +97,21 @@ function urlOf(path: string, query: ApiOptions['query']): string {
   return `/api/v1${path}${search.size > 0 ? `?${search}` : ''}`
 }
 
-async function answerOf<T>(response: Response): Promise<T> {
+async function answerOf<T>(response: Response, writes: boolean): Promise<T> {
   if (response.status === 204) return undefined as T
-  const json: unknown = await response.json().catch(() => undefined)
+  const json: unknown = await response.json().catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    return undefined
+  })
   if (response.ok && json !== undefined) return json as T
+  if (response.ok) throw writes ? answerLost() : unanswered()
   const problem = json as Partial<ProblemDetails> | undefined
   throw new ApiProblem(
     problem?.code ?? 'internal',
     problem?.detail ??
       problem?.title ??
       `Holdpoint answered with status ${response.status} and no words; its log says more.`,
-    response.ok ? 502 : response.status,
+    response.status,
     { ...problem },
   )
 }
@@ -97,6 +119,14 @@ async function answerOf<T>(response: Response): Promise<T> {
 /** True for a refusal, with that code if one is given. */
 export function isApiProblem(error: unknown, code?: string): error is ApiProblem {
   return error instanceof ApiProblem && (code === undefined || error.code === code)
+}
+
+/**
+ * True when the server refused, so that what was asked for was surely not done. A lost answer and a fault of the server
+ * (5xx) leave that open.
+ */
+export function isRefusal(error: unknown): error is ApiProblem {
+  return error instanceof ApiProblem && error.status >= 400 && error.status < 500
 }
 
 /** The sentence to show for anything thrown. */

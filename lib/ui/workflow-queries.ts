@@ -26,6 +26,7 @@ export function useValidation(text: string, filename: string | undefined) {
         body: text,
         mediaType: workflowMediaType,
         query: { filename },
+        onlyAsks: true,
         signal,
       }),
     enabled: text.trim() !== '',
