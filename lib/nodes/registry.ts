@@ -46,3 +46,6 @@ export function nodeKind(name: string): NodeKind | undefined {
 
 /** All kind names, in the order of the palette. */
 export const kindNames = Object.keys(nodeKinds) as KindName[]
+
+// Who looks a kind up that does not exist is told which do.
+nodeKind.names = kindNames as readonly string[]

@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { checkGraph, type KindLookup } from './checks'
+import { checkGraph, type KindFacts, type KindLookup } from './checks'
 import type { WorkflowGraph } from './graph'
 import { graphOf } from './graph-fixture'
 import { shortVersion, versionOf } from './versions'
 
-const kinds: KindLookup = (kind) =>
-  ({
-    task: { config: z.strictObject({}) },
-    read_file: { config: z.strictObject({ path_from: z.string() }) },
-  })[kind]
+const knownKinds: Record<string, KindFacts> = {
+  task: { config: z.strictObject({}) },
+  read_file: { config: z.strictObject({ path_from: z.string(), mode: z.enum(['a', 'b']).optional() }) },
+}
+const kinds: KindLookup = Object.assign((kind: string) => knownKinds[kind], {
+  names: Object.keys(knownKinds),
+})
 
 function said(graph: WorkflowGraph, lookup?: KindLookup): string[] {
   return checkGraph(graph, lookup).map((p) => `${p.path.join('/')} ${p.code}: ${p.message}`)
@@ -38,9 +40,9 @@ describe('a graph', () => {
     expect(said(graph, kinds)).toEqual([
       'nodes/1/id bad_id: The id "b c" is not usable: 1 to 128 letters, digits, "_", ".", ":" or "-", the first a letter, a digit or "_".',
       'nodes/3/id bad_id: "trigger" is reserved and cannot be the id of a node.',
-      'nodes/0/kind unknown_kind: Node "a" is of the kind "no_such", which does not exist here.',
-      'nodes/1/config/path_from bad_config: Node "b c": "path_from" of read_file is not as it should be: Invalid input: expected string, received undefined.',
-      'nodes/1/config/path_form unknown_config: Node "b c": read_file has no "path_form".',
+      'nodes/0/kind unknown_kind: Node "a": "no_such" is no node kind.',
+      'nodes/1/config/path_from bad_config: Node "b c": "path_from" of read_file is missing.',
+      'nodes/1/config/path_form unknown_config: Node "b c": read_file has no "path_form"; it takes path_from, mode.',
       'nodes/2/retry/maxAttempts retry_bounds: Node "c": the retry\'s maxAttempts is 99; it must be a whole number from 1 to 20.',
       'nodes/2/timeoutS timeout_bounds: Node "c" has a timeout of 0 s; it must be above 0 and at most 2,592,000 s (30 days).',
       'nodes/3/approval/role approval_spec: Node "trigger": the role that decides must have 1 to 128 characters.',
@@ -48,6 +50,19 @@ describe('a graph', () => {
       'edges/0 self_edge: Edge 1 goes from "a" to itself, so the node would wait for itself.',
       'edges/2 duplicate_edge: Edge 3 repeats edge 2, "a" → "c".',
       'edges/3/to dangling_edge: Edge 4 goes to "nowhere", and no node has that id.',
+    ])
+  })
+
+  it('suggests the name that was meant, and lists those there are', () => {
+    const graph = graphOf({
+      a: { kind: 'read_fil' },
+      b: { kind: 'read_file', config: { path_from: 7, mode: 'c', mod: 'a' } },
+    })
+    expect(checkGraph(graph, kinds).map(({ message, mend }) => `${message} ${mend}`)).toEqual([
+      'Node "a": "read_fil" is no node kind; did you mean read_file? Kinds: task, read_file.',
+      'Node "b": "path_from" of read_file is a number; text was expected. Correct the value.',
+      'Node "b": "mode" of read_file is not one of "a", "b". Correct the value.',
+      'Node "b": read_file has no "mod"; it takes path_from, mode. Did you mean "mode"?',
     ])
   })
 

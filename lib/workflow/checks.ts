@@ -12,10 +12,13 @@
  *
  * It never runs anything, reads nothing, and takes time linear in the graph (the ancestors cost nodes × edges / 32).
  */
+import { z } from 'zod'
 import { findCycles } from './cycles'
 import type { GraphNode, WorkflowGraph } from './graph'
 import { type GraphPath, type GraphProblem, quoted, type Report } from './graph-problem'
 import { inputSchemaFault } from './input-form'
+import { issueWords } from './issue-words'
+import { nearestName } from './nearest-name'
 import { checkSources } from './sources'
 
 export const maxNodes = 5_000
@@ -29,19 +32,14 @@ export const maxRetryDelayMs = 86_400_000
 
 /** As much of a node kind (lib/nodes) as a check needs. */
 export interface KindFacts {
-  config: { safeParse(value: unknown): { success: boolean; error?: { issues: readonly ConfigIssue[] } } }
+  config: z.ZodType
 }
 
-/** One refusal of a kind's config schema, as zod says it. */
-export interface ConfigIssue {
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-  readonly code?: string
-  readonly keys?: readonly string[]
+/** Finds a node kind by name. Absent kinds are problems; `names` are those there are, for who misspelled one. */
+export interface KindLookup {
+  (kind: string): KindFacts | undefined
+  names?: readonly string[]
 }
-
-/** Finds a node kind by name. Absent kinds are problems. */
-export type KindLookup = (kind: string) => KindFacts | undefined
 
 /**
  * Everything that is wrong with a graph. Without a lookup, kinds and configs are taken as they are.
@@ -166,32 +164,75 @@ function checkNode(node: GraphNode, at: number, kinds: KindLookup | undefined, r
 function checkKind(node: GraphNode, at: number, kinds: KindLookup, report: Report): void {
   const kind = kinds(node.kind)
   if (!kind) {
+    const known = kinds.names ?? []
+    const nearest = nearestName(node.kind, known)
     report({
       severity: 'error',
       code: 'unknown_kind',
-      message: `Node ${quoted(node.id)} is of the kind ${quoted(node.kind)}, which does not exist here.`,
-      mend: 'Choose one of the node kinds of this installation.',
+      message: `Node ${quoted(node.id)}: ${quoted(node.kind)} is no node kind${nearest ? `; did you mean ${nearest}?` : '.'}`,
+      mend:
+        known.length > 0
+          ? `Kinds: ${known.join(', ')}.`
+          : 'Choose one of the node kinds of this installation.',
       path: ['nodes', at, 'kind'],
     })
     return
   }
   const parsed = kind.config.safeParse(node.config)
   if (parsed.success) return
-  for (const issue of parsed.error?.issues ?? []) {
+  for (const issue of parsed.error.issues) {
     const inside = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))
-    const unknown = issue.code === 'unrecognized_keys' ? (issue.keys ?? []) : []
-    const member = [...inside, ...unknown.slice(0, 1)]
+    if (issue.code === 'unrecognized_keys') tellUnknown(node, at, kind, inside, issue.keys, report)
+    else {
+      const place = inside.length > 0 ? `${quoted(inside.join('.'))} of ${node.kind}` : node.kind
+      report({
+        severity: 'error',
+        code: 'bad_config',
+        message: `Node ${quoted(node.id)}: ${place} ${issueWords(issue, node.config)}.`,
+        mend: 'Correct the value.',
+        path: ['nodes', at, 'config', ...inside],
+      })
+    }
+  }
+}
+
+function tellUnknown(
+  node: GraphNode,
+  at: number,
+  kind: KindFacts,
+  inside: GraphPath,
+  keys: readonly string[],
+  report: Report,
+): void {
+  const known = memberNames(kind.config, inside)
+  const place = inside.length > 0 ? `${quoted(inside.join('.'))} of ${node.kind}` : node.kind
+  for (const key of keys.slice(0, maxUnknownTold)) {
+    const nearest = nearestName(key, known)
+    const takes = known.length > 0 ? `it takes ${known.join(', ')}` : 'it takes nothing'
     report({
       severity: 'error',
-      code: unknown.length > 0 ? 'unknown_config' : 'bad_config',
-      message:
-        unknown.length > 0
-          ? `Node ${quoted(node.id)}: ${node.kind} has no ${unknown.map(quoted).join(', ')}.`
-          : `Node ${quoted(node.id)}: ${inside.length > 0 ? `${quoted(inside.join('.'))} of ` : ''}${node.kind} is not as it should be: ${issue.message}.`,
-      mend: unknown.length > 0 ? 'Remove it, or correct its spelling.' : 'Correct the value.',
-      path: ['nodes', at, 'config', ...member],
+      code: 'unknown_config',
+      message: `Node ${quoted(node.id)}: ${place} has no ${quoted(key)}; ${takes}.`,
+      mend: nearest ? `Did you mean ${quoted(nearest)}?` : 'Remove it, or correct its spelling.',
+      path: ['nodes', at, 'config', ...inside, key],
     })
   }
+}
+
+const maxUnknownTold = 20
+
+/** The members that a config schema knows at a place; none where it takes none or is no plain object. */
+function memberNames(schema: z.ZodType, path: GraphPath): string[] {
+  let here: unknown = schema
+  const unwrap = () => {
+    while (here instanceof z.ZodOptional) here = here.unwrap()
+  }
+  for (const part of path) {
+    unwrap()
+    here = here instanceof z.ZodObject ? here.shape[String(part)] : undefined
+  }
+  unwrap()
+  return here instanceof z.ZodObject ? Object.keys(here.shape) : []
 }
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])

@@ -60,17 +60,34 @@ describe('a form made from a schema', () => {
   it('names every place that does not fit', () => {
     const values = { title: 'No', count: 'many', tone: 'loud', tags: '[1]' }
     expect(refusal(() => readInput(asking, formFields(asking), values))).toBe(
-      'input_invalid: The input does not fit the workflow: "count" must be a number; "tone" is not one of the choices; "user/name" is missing; "title" Too small: expected string to have >=3 characters; "tags/0" expected string, received number; "user" is missing.',
+      'input_invalid: The input does not fit the workflow: "count" must be a number; "tone" is not one of "warm", "dry"; "user/name" is missing; "title" must have at least 3 characters; "tags/0" is a number; text was expected.',
     )
   })
 })
 
 it('checks an input of the API against the schema', () => {
   expect(refusal(() => checkInput(asking, { title: 'Note', count: 0, user: {}, extra: 1 } as Json))).toBe(
-    'input_invalid: The input does not fit the workflow: "count" Too small: expected number to be >=1; "user/name" is missing; "extra" is not asked for.',
+    'input_invalid: The input does not fit the workflow: "count" must be at least 1; "user/name" is missing; "extra" is not asked for.',
   )
-  expect(refusal(() => checkInput(asking, 'text'))).toContain('the input expected object, received string')
+  expect(refusal(() => checkInput(asking, 'text'))).toContain('the input is text; an object was expected')
   checkInput(graphOf({ a: {} }), { anything: true })
+})
+
+it('says in the author’s words what form a value should have', () => {
+  const graph = graphOf({ a: {} }, [], {
+    input: {
+      type: 'object',
+      properties: {
+        told: { type: 'string', pattern: '^x', description: 'A name that begins with x.' },
+        bare: { type: 'string', pattern: '^x' },
+        mail: { type: 'string', format: 'email' },
+        either: { type: ['string', 'null'] },
+      },
+    },
+  })
+  expect(refusal(() => checkInput(graph, { told: 'a', bare: 'a', mail: 'a', either: 1 }))).toBe(
+    'input_invalid: The input does not fit the workflow: "told" is not as asked for: A name that begins with x; "bare" does not have the form the workflow asks for (pattern /^x/); "mail" is not an e-mail address; "either" is a number; text or null was expected.',
+  )
 })
 
 it('infers a form from what the nodes read of trigger', () => {

@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import type { WorkflowGraph } from './graph'
+import { issueWords, listedValues, withoutStop } from './issue-words'
 import { sourceMembers } from './sources'
 
 export type FieldType = 'text' | 'long_text' | 'number' | 'integer' | 'boolean' | 'choice' | 'json'
@@ -63,7 +64,9 @@ export function readInput(
     else if (read.value !== undefined) place(input, field.path, read.value)
   }
   const told = new Set(faults.map((fault) => fault.path))
-  faults.push(...inputFaults(graph, input).filter((fault) => !told.has(fault.path)))
+  // An object that is missing because its fields are was told with them.
+  const isTold = (path: string) => told.has(path) || [...told].some((other) => other.startsWith(`${path}/`))
+  faults.push(...inputFaults(graph, input).filter((fault) => !isTold(fault.path)))
   if (faults.length > 0) throw inputInvalid(faults)
   return input
 }
@@ -76,10 +79,11 @@ export function checkInput(graph: WorkflowGraph, input: Json): void {
 
 /** Every place where an input does not fit the workflow's schema; none when the workflow has no schema. */
 export function inputFaults(graph: WorkflowGraph, input: Json): InputFault[] {
-  if (!graph.input) return []
+  const schema = graph.input
+  if (!schema) return []
   try {
-    const parsed = compiled(graph.input).safeParse(input)
-    return parsed.success ? [] : parsed.error.issues.flatMap(faultsOf)
+    const parsed = compiled(schema).safeParse(input)
+    return parsed.success ? [] : parsed.error.issues.flatMap((issue) => faultsOf(issue, input, schema))
   } catch (error) {
     // A schema that is its own reference has no bottom; it was refused on import, and is refused here.
     if (error instanceof RangeError)
@@ -97,7 +101,7 @@ export function inputSchemaFault(schema: JsonObject): string | undefined {
     return undefined
   } catch (error) {
     if (error instanceof RangeError) return 'it refers to itself without end'
-    return (error instanceof Error ? error.message : 'it cannot be read').slice(0, 200)
+    return withoutStop((error instanceof Error ? error.message : 'it cannot be read').slice(0, 200))
   }
 }
 
@@ -260,7 +264,9 @@ function readField(field: FormField, entered: Json | undefined): ReadField {
       return entered === false || entered === 'false' ? { value: false } : { fault: 'must be yes or no' }
     case 'choice': {
       const chosen = field.enum?.find((choice) => choice === entered || String(choice) === entered)
-      return chosen === undefined ? { fault: 'is not one of the choices' } : { value: chosen }
+      return chosen === undefined
+        ? { fault: `is not one of ${listedValues(field.enum ?? [])}` }
+        : { value: chosen }
     }
     case 'json':
       return readJsonText(entered)
@@ -305,14 +311,24 @@ function own(object: JsonObject, name: string, value: Json): void {
   Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true })
 }
 
-function faultsOf(issue: z.core.$ZodIssue): InputFault[] {
+function faultsOf(issue: z.core.$ZodIssue, input: Json, schema: JsonObject): InputFault[] {
   const at = issue.path.map(String)
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ path: pointer([...at, key]), message: 'is not asked for' }))
-  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined'))
-    return [{ path: pointer(at), message: 'is missing' }]
-  const words = issue.message.replace(/^Invalid input: /, '').replace(/^Invalid option: /, '')
-  return [{ path: pointer(at), message: words.slice(0, 300) }]
+  return [{ path: pointer(at), message: issueWords(issue, input, askedAt(schema, at)) }]
+}
+
+/** What the schema's author says of a place: its description, else its title. */
+function askedAt(root: JsonObject, path: readonly string[]): string | undefined {
+  let here: Json | undefined = root
+  for (const name of path) {
+    if (!isJsonObject(here) || !isJsonObject(here.properties)) return undefined
+    here = Object.hasOwn(here.properties, name) ? resolved(here.properties[name] ?? {}, root) : undefined
+  }
+  if (!isJsonObject(here)) return undefined
+  return [here.description, here.title].find((words) => typeof words === 'string' && words.trim() !== '') as
+    | string
+    | undefined
 }
 
 function pointer(path: readonly string[]): string {
