@@ -42,7 +42,7 @@ test.describe
       await expect(page.getByText('Connection lost.')).toBeHidden()
       await expect(status(page)).toContainText('waiting for operator')
 
-      await page.getByRole('button', { name: /^Approve Move traffic to transit-b/ }).click()
+      await page.getByRole('button', { name: /^Approve “Move traffic to transit-b”/ }).click()
       await expect(status(page)).toContainText('failed')
       expect(readFileSync(house.routerFile()).equals(before)).toBe(false)
       expect(await isMarked(page), 'the page was never loaded again').toBe(true)

@@ -15,23 +15,26 @@ export function AnswerDialog({
   card,
   verdict,
   busy,
+  note,
   onClose,
   onAnswer,
 }: {
   card: ApprovalCard
   verdict: Verdict
   busy: boolean
+  /** What became of the last try. */
+  note: string | undefined
   onClose: () => void
   onAnswer: (comment: string) => Promise<void>
 }) {
   const [comment, setComment] = useState('')
   const words = verdictWords[verdict]
-  const button = words.button(card, card.target)
+  const button = words.button(card)
   return (
     <Dialog
       open
       onClose={onClose}
-      title={verdict === 'refuse' ? button : `${button}: ${card.label} on ${card.target}`}
+      title={verdict === 'refuse' ? button : `${button}: “${card.label}” on ${card.target}`}
       description={card.sentence}
       actions={
         <>
@@ -39,6 +42,8 @@ export function AnswerDialog({
             variant={verdict === 'refuse' ? 'danger' : 'primary'}
             busy={busy}
             className="min-w-0"
+            title={card.target}
+            aria-description={card.target}
             onClick={() => void onAnswer(comment.trim())}
           >
             <span className="truncate">{button}</span>
@@ -47,6 +52,11 @@ export function AnswerDialog({
         </>
       }
     >
+      {note && (
+        <p role="alert" className="mb-3 text-ink">
+          {note}
+        </p>
+      )}
       <Field label={words.ask?.label ?? 'Comment'} help={words.ask?.help} optional>
         {(ids) => (
           <Textarea

@@ -17,9 +17,12 @@ export function tellDecided(
   verdict: Verdict,
   edited: boolean,
   go: (href: string) => void,
+  /** Its answer was lost on the way, and the decision was found in the ledger afterwards. */
+  found = false,
 ): void {
-  tell(`${did[verdict]} ${card.label}`, {
-    detail: edited ? `${card.target}, with your edit` : card.target,
+  const what = edited ? `${card.target}, with your edit` : card.target
+  tell(`${did[verdict]} “${card.label}”`, {
+    detail: found ? `Your decision was taken: ${what}` : what,
     action: {
       word: 'Open the run',
       act: () => go(links.run(card.run, { node: card.node })),

@@ -20,7 +20,7 @@ import { Comments } from './comments'
 import { Decided } from './decided'
 import { DeadlineSentence, DecisionFacts } from './decision-facts'
 import { EditChange } from './edit-change'
-import { shownOnButton, verdictKeys, verdictWords } from './words'
+import { verdictKeys, verdictWords } from './words'
 
 export type Answer = (verdict: Verdict, comment: string, edited?: JsonObject) => Promise<boolean>
 
@@ -36,6 +36,7 @@ export function DecisionCard({
   card,
   compact = false,
   busy,
+  note,
   onAnswer,
   editRefused,
   onNext,
@@ -43,6 +44,8 @@ export function DecisionCard({
   card: ApprovalCard
   compact?: boolean
   busy: boolean
+  /** What became of the last try to decide, when its answer was lost. */
+  note: string | undefined
   onAnswer: Answer
   editRefused: string | undefined
   onNext: (() => void) | undefined
@@ -72,7 +75,14 @@ export function DecisionCard({
         <DecisionFacts card={card} compact={compact} />
         {!compact && <span className="flex-1 md:hidden" />}
         {open ? (
-          <Acts card={card} compact={compact} busy={busy} onAnswer={onAnswer} editRefused={editRefused} />
+          <Acts
+            card={card}
+            compact={compact}
+            busy={busy}
+            note={note}
+            onAnswer={onAnswer}
+            editRefused={editRefused}
+          />
         ) : (
           <Decided card={card} onNext={onNext} />
         )}
@@ -162,12 +172,14 @@ function Acts({
   card,
   compact,
   busy,
+  note,
   onAnswer,
   editRefused,
 }: {
   card: ApprovalCard
   compact: boolean
   busy: boolean
+  note: string | undefined
   onAnswer: Answer
   editRefused: string | undefined
 }) {
@@ -200,6 +212,11 @@ function Acts({
       <p className="mb-3 md:hidden">
         <DeadlineSentence card={card} />
       </p>
+      {note && !asking && !editing && (
+        <p className="mb-3" role="alert">
+          {note}
+        </p>
+      )}
       {!card.mayDecide && (
         <p className="mb-3 text-ink-2" role="note">
           <b>You cannot decide this.</b> {card.mayNotBecause}
@@ -207,7 +224,7 @@ function Acts({
       )}
       <div className={cx('flex flex-wrap gap-2 max-md:grid max-md:grid-cols-2', !compact && 'mb-3')}>
         {card.verdicts.map((verdict, index) => {
-          const words = verdictWords[verdict].button(card, card.target)
+          const words = verdictWords[verdict].button(card)
           const key = verdictKeys[index]
           if (held(verdict)) {
             return (
@@ -217,11 +234,11 @@ function Acts({
                 busy={busy}
                 disabled={!card.mayDecide}
                 onHeld={() => void onAnswer(verdict, '')}
-                label={words}
+                about={card.target}
                 wraps
                 className={cx('max-md:col-span-2', compact && 'md:w-full')}
               >
-                <span>{shownOnButton(words, card.target)}</span>
+                <span>{words}</span>
               </HoldButton>
             )
           }
@@ -234,6 +251,8 @@ function Acts({
               busy={busy}
               disabled={!card.mayDecide}
               aria-label={words}
+              aria-description={card.target}
+              title={card.target}
               onClick={() => choose(verdict)}
               wraps
               className={cx(
@@ -241,7 +260,7 @@ function Acts({
                 compact && (first ? 'md:w-full' : 'md:flex-1'),
               )}
             >
-              <span>{verdict === 'refuse' ? 'Refuse…' : shownOnButton(words, card.target)}</span>
+              <span>{verdict === 'refuse' ? 'Refuse…' : words}</span>
             </Button>
           )
         })}
@@ -262,6 +281,7 @@ function Acts({
           card={card}
           verdict={asking}
           busy={busy}
+          note={note}
           onClose={() => setAsking(undefined)}
           onAnswer={async (comment) => {
             if (await onAnswer(asking, comment)) setAsking(undefined)
@@ -276,6 +296,7 @@ function Acts({
           open={editing}
           busy={busy}
           refused={editRefused}
+          note={note}
           onClose={() => setEditing(false)}
           onApprove={async (edited) => {
             if (await onAnswer('approve', '', edited)) setEditing(false)

@@ -1,27 +1,40 @@
 'use client'
 import { ChevronLeft } from 'lucide-react'
 import { useRouter } from 'next/navigation'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { LiveMark } from '@/components/shell/live-mark'
 import { ErrorNote } from '@/components/ui/error-note'
 import { Skeleton } from '@/components/ui/skeleton'
 import { warn } from '@/components/ui/toast'
 import type { JsonObject } from '@/lib/base/json'
 import type { Verdict } from '@/lib/hitl/terms'
-import { isApiProblem, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
-import { useApproval, useDecide } from '@/lib/ui/queries'
+import { isApiProblem, isRefusal, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
+import { useApproval, useDecide, useMe } from '@/lib/ui/queries'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { tellDecided } from './decided-toast'
 import { DecisionCard } from './decision-card'
 import { StaleDecision } from './stale-decision'
-import { kindWords } from './words'
+import { kindWords, verdictWords } from './words'
 
 /** What was tried and came too late. */
 export interface TooLate {
   verdict: Verdict
   at: number
   sentence: string
+  /** The reason the person typed: it was work, and may be said elsewhere. */
+  comment: string
 }
+
+/** An answer that was sent and not answered. Until the question is read anew, nobody here knows whether it arrived. */
+interface Lost {
+  verdict: Verdict
+  comment: string
+  edited: boolean
+  at: number
+}
+
+/** While an answer's fate is unknown, the question is read again this often; a read under way is not begun twice. */
+const lookEveryMs = 3000
 
 /** Refusals that mean: the question is no longer the one on screen. */
 const tooLateCodes = new Set([
@@ -52,14 +65,43 @@ export function Decision({
   const router = useRouter()
   const query = useApproval(id)
   const decide = useDecide()
+  const me = useMe().data?.id
+  const [lost, setLost] = useState<Lost>()
+  const [note, setNote] = useState<string>()
   const [tooLate, setTooLate] = useState<TooLate>()
   const [editRefused, setEditRefused] = useState<string>()
   // One key for as long as the question is on screen and the answer is the same: a second click is the same decision.
   const [attempt] = useState(() => new Map<string, string>())
   const card = query.data
 
+  const { refetch } = query
+  useEffect(() => {
+    if (!lost) return
+    // The first look was begun when the decision settled; this one follows while the server is away.
+    const timer = setInterval(() => void refetch({ cancelRefetch: false }), lookEveryMs)
+    return () => clearInterval(timer)
+  }, [lost, refetch])
+  // Only what was read after the answer was lost tells what became of it.
+  const readSince = lost !== undefined && card !== undefined && query.dataUpdatedAt >= lost.at
+  useEffect(() => {
+    if (!lost || !readSince || !card || me === undefined) return
+    setLost(undefined)
+    setNote(undefined)
+    if (card.state === 'open') {
+      setNote(
+        `It was not taken; ${card.kind === 'approval' ? 'the step is still held' : 'the question is still open'}.`,
+      )
+    } else if (isOurs(card, lost, me)) {
+      tellDecided(card, lost.verdict, lost.edited, router.push, true)
+      onDecided?.()
+    } else {
+      setTooLate({ ...lost, sentence: 'This question was closed meanwhile.' })
+    }
+  }, [lost, readSince, card, me, onDecided, router])
+
   async function answer(verdict: Verdict, comment: string, edited?: JsonObject): Promise<boolean> {
-    if (!card || decide.isPending) return false
+    if (!card || decide.isPending || lost) return false
+    setNote(undefined)
     setEditRefused(undefined)
     const intent = JSON.stringify([verdict, comment, card.action, edited])
     const idempotencyKey = attempt.get(intent) ?? newIdempotencyKey()
@@ -78,16 +120,23 @@ export function Decision({
       return true
     } catch (error) {
       if (isApiProblem(error) && tooLateCodes.has(error.code)) {
-        setTooLate({ verdict, at: Date.now(), sentence: error.message })
+        setTooLate({ verdict, at: Date.now(), sentence: error.message, comment })
         return true
       }
       if (isApiProblem(error, 'approval_edit_refused') || isApiProblem(error, 'input_invalid')) {
         setEditRefused(error.message)
         return false
       }
-      // A refusal is not remembered under its key, so the next try is a new one.
-      if (isApiProblem(error) && error.status >= 400) attempt.delete(intent)
-      warn('Your decision was not taken', `${sentenceOf(error)} Nothing was changed; the step is still held.`)
+      if (isRefusal(error)) {
+        // A refusal is not remembered under its key, so the next try is a new one.
+        attempt.delete(intent)
+        warn('Your decision was not taken', `${sentenceOf(error)} Nothing was changed.`)
+      } else {
+        setLost({ verdict, comment, edited: edited !== undefined, at: Date.now() })
+        setNote(
+          `We do not know yet whether your ${verdictWords[verdict].noun} arrived; this is looked up when the connection is back.`,
+        )
+      }
       return false
     }
   }
@@ -110,13 +159,25 @@ export function Decision({
         <DecisionCard
           card={card}
           compact={compact}
-          busy={decide.isPending}
+          busy={decide.isPending || lost !== undefined}
+          note={note}
           onAnswer={answer}
           editRefused={editRefused}
           onNext={onNext}
         />
       )}
     </>
+  )
+}
+
+/** True when the decision that stands is the one this person sent: theirs, the same verdict and the same words. */
+function isOurs({ decision }: ApprovalCard, lost: Lost, me: string): boolean {
+  return (
+    decision !== undefined &&
+    decision.by === me &&
+    decision.verdict === lost.verdict &&
+    decision.comment === lost.comment &&
+    decision.edited === lost.edited
   )
 }
 

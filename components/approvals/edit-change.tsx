@@ -27,6 +27,7 @@ export function EditChange({
   open,
   busy,
   refused,
+  note,
   onClose,
   onApprove,
 }: {
@@ -38,6 +39,8 @@ export function EditChange({
   busy: boolean
   /** Why the server would not take the edit. */
   refused: string | undefined
+  /** What became of the last try, when its answer was lost. */
+  note: string | undefined
   onClose: () => void
   onApprove: (edited: JsonObject) => Promise<void>
 }) {
@@ -49,6 +52,7 @@ export function EditChange({
       draft={draft}
       busy={busy}
       refused={refused}
+      note={note}
       onClose={onClose}
       onApprove={onApprove}
     />
@@ -63,6 +67,7 @@ function Editor({
   draft,
   busy,
   refused,
+  note,
   onClose,
   onApprove,
 }: Omit<Parameters<typeof EditChange>[0], 'open'>) {
@@ -82,14 +87,14 @@ function Editor({
     setErrors('error' in result ? { ...rest, [place]: result.error } : rest)
     if ('value' in result) keep(put(result.value))
   }
-  const approve = `${verdictWords.approve.button(card, card.target)} with this edit`
+  const approve = `${verdictWords.approve.button(card)} with this edit`
   const ready = changed && !wrong
   return (
     <Dialog
       open
       onClose={onClose}
       width={1120}
-      title={`Edit the change of ${card.label} on ${card.target}`}
+      title={`Edit the change of “${card.label}” on ${card.target}`}
       description="What you approve is what runs: the edit gets a digest of its own and your name."
       actions={
         <>
@@ -145,6 +150,11 @@ function Editor({
         />
         <span className="text-t1 text-ink-3">{wrong && 'Mend what is marked first.'}</span>
       </div>
+      {note && (
+        <p role="alert" className="mb-3">
+          {note}
+        </p>
+      )}
       {refused && (
         <p role="alert" className="mb-4 border border-failed-line bg-failed-wash p-3 text-failed-ink">
           <b>The edit was not taken.</b> {refused}

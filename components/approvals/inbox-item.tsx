@@ -62,7 +62,7 @@ export const InboxItem = memo(function InboxItem({
             <Countdown at={row.deadlineAt} />
           )}
         </span>
-        <b className="truncate pl-[22px]">{row.sentence}</b>
+        <b className="line-clamp-2 pl-[22px] [overflow-wrap:anywhere]">{row.sentence}</b>
         <span className="flex h-5 items-center gap-1 pl-[22px] text-t1 text-ink-3">
           <span className="min-w-0 flex-1 truncate">
             {row.workflow} · <span className="mono">{shortId(row.run)}</span>

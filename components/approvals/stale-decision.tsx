@@ -1,5 +1,6 @@
 'use client'
 import { useRouter } from 'next/navigation'
+import { useState } from 'react'
 import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
@@ -57,6 +58,12 @@ export function StaleDecision({
                 <Sub>{verdictWords[won.verdict].past} by</Sub> <Actor id={won.by} />
               </Fact>
             )}
+            {tried.comment && (
+              <Fact label="You wrote">
+                <span className="whitespace-pre-wrap [overflow-wrap:anywhere]">“{tried.comment}”</span>{' '}
+                <CopyText text={tried.comment} />
+              </Fact>
+            )}
             {won?.comment && <Fact label="Why">“{won.comment}”</Fact>}
           </Facts>
           <div className="mt-3 flex flex-wrap gap-2 max-md:flex-col">
@@ -72,5 +79,24 @@ export function StaleDecision({
         </div>
       </div>
     </div>
+  )
+}
+
+/** Puts what was typed on the clipboard; where the browser keeps that closed, the words still stand on the page. */
+function CopyText({ text }: { text: string }) {
+  const [copied, setCopied] = useState(false)
+  return (
+    <Button
+      size="sm"
+      variant="quiet"
+      onClick={() =>
+        navigator.clipboard?.writeText(text).then(
+          () => setCopied(true),
+          () => setCopied(false),
+        )
+      }
+    >
+      <span aria-live="polite">{copied ? 'Copied' : 'Copy your reason'}</span>
+    </Button>
   )
 }

@@ -7,7 +7,7 @@ const asked = (id: string, more: Partial<ApprovalRow>) =>
 const minutes = (n: number) => n * 60_000
 
 describe('the order of the inbox', () => {
-  it('puts the nearest deadline first, a asSentence run within the hour, and what can wait last', () => {
+  it('puts the nearest deadline first, a stopped run within the hour, and what can wait last', () => {
     const rows = [
       asked('no deadline', {}),
       asked('in two hours', { deadlineAt: minutes(120) }),

@@ -1,6 +1,6 @@
 import type { ApprovalRow } from '@/lib/view/wire'
 
-/** Where a question without a deadline stands among those with one: a asSentence run within the hour, the rest within a day. */
+/** Where a question without a deadline stands among those with one: a stopped run within the hour, the rest within a day. */
 const patienceMs = { escalated: 3_600_000, other: 86_400_000 } as const
 
 /** Most urgent first: by deadline, a missing one counted from when it was asked. Stable, so rows do not swap under a hand. */

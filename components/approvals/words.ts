@@ -9,7 +9,7 @@ export const kindWords: Record<ApprovalKind, { title: string; as: ShownState; be
   outcome_unknown: {
     title: 'Outcome unknown',
     as: 'unknown',
-    because: 'Holdpoint asSentence between the act and its answer, and will not do it twice unasked.',
+    because: 'Holdpoint stopped between the act and its answer, and will not do it twice unasked.',
   },
   irreversible_failed: {
     title: 'Irreversible step failed',
@@ -22,15 +22,15 @@ export const kindWords: Record<ApprovalKind, { title: string; as: ShownState; be
     because: 'A rollback reached a step that cannot be undone.',
   },
   rollback_failed: {
-    title: 'Rollback failed, run asSentence',
+    title: 'Rollback failed, run stopped',
     as: 'escalated',
-    because: 'A rollback failed and the run is asSentence.',
+    because: 'A rollback failed and the run is stopped.',
   },
 }
 
 export interface VerdictWords {
-  /** On the button, with its target. */
-  button: (row: Pick<ApprovalRow, 'label'>, target?: string) => string
+  /** On the button: the verb and the step by its label, in quotes, since labels begin with a verb themselves. */
+  button: (row: Pick<ApprovalRow, 'label'>) => string
   /** What the decider did, for lists and toasts: "grace approved". */
   past: string
   /** The noun: "Your approval was not taken". */
@@ -39,16 +39,7 @@ export interface VerdictWords {
   ask?: { help: string; label: string }
 }
 
-const named = (verb: string) => (row: Pick<ApprovalRow, 'label'>, target?: string) =>
-  target && target !== row.label ? `${verb} ${row.label} on ${target}` : `${verb} ${row.label}`
-
-/** Characters that fit on a button beside two others. */
-const buttonFits = 48
-
-/** The words a button shows: its whole name, or without the target where that would not fit. The name stays whole. */
-export function shownOnButton(words: string, target: string): string {
-  return words.length > buttonFits ? words.replace(` on ${target}`, '') : words
-}
+const named = (verb: string) => (row: Pick<ApprovalRow, 'label'>) => `${verb} “${row.label}”`
 
 /** The one table of answers: their buttons, their past and their noun. */
 export const verdictWords: Record<Verdict, VerdictWords> = {
@@ -85,6 +76,20 @@ export const verdictWords: Record<Verdict, VerdictWords> = {
 
 /** The keys of answers, by their place: the first is `a`, the second `x`. */
 export const verdictKeys = ['a', 'x'] as const
+
+/** "Write the file, Send the request": the next steps a pause lets go on, those with consequences first. */
+export function releaseSentence(touches: ApprovalCard['touches']): string | undefined {
+  const { later } = touches
+  if (later.length === 0) return undefined
+  const first = [...later]
+    .sort((a, b) => Number(b.irreversible) - Number(a.irreversible))
+    .slice(0, releasesNamed)
+  const rest = later.length - first.length
+  return `Lets go on: ${first.map((step) => step.label || step.node).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`
+}
+
+/** Steps named in a sentence; the rest are counted. */
+const releasesNamed = 4
 
 /** "3 later steps on 2 agents follow, 1 of them cannot be undone." Empty when nothing follows. */
 export function followSentence(touches: ApprovalCard['touches']): string {

@@ -17,8 +17,8 @@ export interface HoldButtonProps {
   shortcut?: string
   /** Words that do not fit go on a second line; they are never cut. */
   wraps?: boolean
-  /** Its whole name, when `children` shows less. */
-  label?: string
+  /** What it acts on, when `children` does not say: told with the description, and on hover. */
+  about?: string
   className?: string
 }
 
@@ -27,7 +27,7 @@ export interface HoldButtonProps {
  * foot fills meanwhile; letting go, leaving or losing focus takes it back. With reduced motion the bar fills in quarters.
  */
 export function HoldButton({
-  label,
+  about,
   children,
   onHeld,
   busy = false,
@@ -91,8 +91,8 @@ export function HoldButton({
       type="button"
       disabled={off}
       aria-busy={busy || undefined}
-      aria-label={label}
-      aria-description="Hold for one second"
+      title={about}
+      aria-description={about ? `${about}. Hold for one second` : 'Hold for one second'}
       onPointerDown={(event) => event.button === 0 && press()}
       onPointerUp={release}
       onPointerLeave={release}
