@@ -458,7 +458,9 @@ function listingRuns(store: () => Store): void {
       failing: 2,
       endedSince: 1,
     })
-    expect(await store().runs.counts(2_001)).toMatchObject({ failing: 1, endedSince: 0 })
+    expect(await store().runs.counts(2_001)).toMatchObject({ failing: 2, endedSince: 0 })
+    await start(4_000, { status: 'ended', terminal: 'rolled_back', failedCount: 1, endedAt: 5_000 })
+    expect(await store().runs.count({ failing: true })).toBe(2)
   })
 
   it('pages without a miss or a double while runs are being started', async () => {

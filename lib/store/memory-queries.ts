@@ -41,7 +41,7 @@ export function memoryRuns(tables: Tables): RunQueries {
         byStatus[run.status]++
         const isLate = run.status === 'ended' && (run.endedAt ?? Number.NEGATIVE_INFINITY) >= endedSince
         if (isLate) ended++
-        if (run.status === 'ended' ? isLate && endedBadly(run) : run.failedCount > 0) failing++
+        if (isFailing(run)) failing++
       }
       return { byStatus, failing, endedSince: ended }
     },
@@ -165,7 +165,7 @@ function runFilter(filter: RunFilter): (run: RunRecord) => boolean {
     (startedBy === undefined || run.startedBy === startedBy) &&
     (since === undefined || run.startedAt >= since) &&
     (until === undefined || run.startedAt < until) &&
-    (failing === undefined || (run.failedCount > 0 || endedBadly(run)) === failing) &&
+    (failing === undefined || isFailing(run) === failing) &&
     [run.workflowName, run.runId, run.startedBy].some((word) => part.test(word))
 }
 
@@ -175,8 +175,9 @@ function likePart(text: string): RegExp {
   return new RegExp(literal.replaceAll('%', '.*').replaceAll('_', '.'), 'is')
 }
 
-function endedBadly(run: RunRecord): boolean {
-  return run.terminal === 'failed' || run.terminal === 'escalated'
+function isFailing(run: RunRecord): boolean {
+  if (run.status !== 'ended') return run.status !== 'rolled_back' && run.failedCount > 0
+  return run.terminal !== undefined && ['failed', 'partial', 'escalated'].includes(run.terminal)
 }
 
 function toRun(run: StoredRun): RunRecord {

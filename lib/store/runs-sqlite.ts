@@ -37,17 +37,16 @@ export function sqliteRuns(control: Control): RunQueries {
 
 async function countAll(control: Control, endedSince: number): Promise<RunCounts> {
   const ended = { status: 'ended', endedAt: { gte: BigInt(endedSince) } }
-  const [groups, stuck, endedBadly, endedCount] = await control.read((prisma) =>
+  const [groups, failing, endedCount] = await control.read((prisma) =>
     Promise.all([
       prisma.run.groupBy({ by: ['status'], _count: true }),
-      prisma.run.count({ where: { status: { not: 'ended' }, failedCount: { gt: 0 } } }),
-      prisma.run.count({ where: { ...ended, terminal: { in: ['failed', 'escalated'] } } }),
+      prisma.run.count({ where: isFailing }),
       prisma.run.count({ where: ended }),
     ]),
   )
   const byStatus = noRuns()
   for (const group of groups) byStatus[group.status as RunProjection['status']] = group._count
-  return { byStatus, failing: stuck + endedBadly, endedSince: endedCount }
+  return { byStatus, failing, endedSince: endedCount }
 }
 
 /** The runs that come after the cursor's, newest first. */
@@ -56,6 +55,14 @@ function after(cursor: string | undefined): Prisma.RunWhereInput[] {
   const [at, id] = readCursor(list, ['n', 's'], cursor) as [number, string]
   const startedAt = BigInt(at)
   return [{ OR: [{ startedAt: { lt: startedAt } }, { startedAt, id: { lt: id } }] }]
+}
+
+/** Went wrong and nobody has dealt with it: under way with failed steps, or ended in anything but success or a rollback. */
+const isFailing: Prisma.RunWhereInput = {
+  OR: [
+    { status: { notIn: ['ended', 'rolled_back'] }, failedCount: { gt: 0 } },
+    { status: 'ended', terminal: { in: ['failed', 'partial', 'escalated'] } },
+  ],
 }
 
 function conditions(filter: RunFilter): Prisma.RunWhereInput[] {
@@ -73,13 +80,7 @@ function conditions(filter: RunFilter): Prisma.RunWhereInput[] {
     where.push({ OR: [{ workflowName: part }, { id: part }, { startedBy: part }] })
   }
   if (failing !== undefined) {
-    const bad = { OR: [{ failedCount: { gt: 0 } }, { terminal: { in: ['failed', 'escalated'] } }] }
-    // `terminal` is null while a run goes on, and NOT of null is null: said the long way round.
-    const good = {
-      failedCount: 0,
-      OR: [{ terminal: null }, { terminal: { notIn: ['failed', 'escalated'] } }],
-    }
-    where.push(failing ? bad : good)
+    where.push(failing ? isFailing : { NOT: isFailing })
   }
   return where
 }

@@ -48,13 +48,13 @@ export interface RunFilter {
   since?: number
   /** Started before. */
   until?: number
-  /** True: has failed nodes, or ended failed or escalated. */
+  /** True: under way with failed nodes, or ended failed, partly done or escalated. What was taken back is dealt with. */
   failing?: boolean
 }
 
 export interface RunCounts {
   byStatus: Record<RunProjection['status'], number>
-  /** Not ended, with failed nodes; and those that ended failed or escalated since `endedSince`. */
+  /** As the filter `failing` has it. */
   failing: number
   /** Ended since `endedSince`. */
   endedSince: number

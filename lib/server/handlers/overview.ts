@@ -7,6 +7,8 @@ import { json } from '../http/route'
 /** Rows of each part of the overview; the lists have the rest. */
 const shown = 8
 const dayMs = 24 * 3600 * 1000
+/** Under way, and not only waiting for a person: those stand under what needs one. */
+const moving = ['running', 'paused', 'cancelling', 'rolling_back', 'rolled_back'] as const
 
 /** `GET /api/v1/overview` */
 export const getOverview = route(
@@ -17,10 +19,7 @@ export const getOverview = route(
     const [waiting, failing, running, recent, counts, openByRole] = await Promise.all([
       approvals.open({}, { limit: shown }),
       runs.list({ failing: true }, { limit: shown }),
-      runs.list(
-        { status: ['running', 'waiting', 'paused', 'cancelling', 'rolling_back', 'rolled_back'] },
-        { limit: shown },
-      ),
+      runs.list({ status: [...moving] }, { limit: shown }),
       runs.list({ status: ['ended'] }, { limit: shown }),
       runs.counts(now - dayMs),
       approvals.openByRole(),
@@ -33,7 +32,7 @@ export const getOverview = route(
       counts: {
         waiting: openByRole.reduce((sum, { open }) => sum + open, 0),
         failing: counts.failing,
-        running: counts.byStatus.running + counts.byStatus.waiting + counts.byStatus.rolling_back,
+        running: moving.reduce((sum, status) => sum + counts.byStatus[status], 0),
         endedToday: counts.endedSince,
       },
     }
