@@ -3,10 +3,11 @@ import { Actor } from '@/components/ui/actor'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { Countdown, RelativeTime } from '@/components/ui/relative-time'
 import { momentOf } from '@/lib/ui/format-time'
+import { useHydrated } from '@/lib/ui/hydrated'
 import { useNow } from '@/lib/ui/now'
 import { asSentence } from '@/lib/view/frame'
 import type { ApprovalCard } from '@/lib/view/wire'
-import { followSentence, kindWords, listed } from './words'
+import { followSentence, kindWords, listed, releaseSentence } from './words'
 
 const undoSub = {
   restore: 'Its state is sealed before it runs.',
@@ -17,6 +18,8 @@ const undoSub = {
 /** What a person weighs, in the order they weigh it: undo, what it touches, why, who else, and by when. */
 export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; compact?: boolean }) {
   const agents = card.touches.agents
+  const pauses = card.stepKind === 'pause_for_approval'
+  const released = pauses ? releaseSentence(card.touches) : undefined
   return (
     <Facts className={compact ? 'mt-2' : 'mt-4 max-md:mt-2'} label={compact ? 104 : 112} dense={compact}>
       <Fact label="Undo">
@@ -26,7 +29,7 @@ export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; c
           </>
         ) : card.consequence === 'read_only' ? (
           <>
-            Not needed. <Sub>It only reads.</Sub>
+            Not needed. <Sub>{pauses ? 'The pause itself changes nothing.' : 'It only reads.'}</Sub>
           </>
         ) : (
           <>
@@ -35,7 +38,7 @@ export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; c
         )}
       </Fact>
       <Fact label="Touches">
-        {agents.length > 0 ? `${listed(agents)}.` : `${card.target}.`}{' '}
+        {released ?? (agents.length > 0 ? `${listed(agents)}.` : `${card.target}.`)}{' '}
         <Sub>{followSentence(card.touches)}</Sub>
       </Fact>
       <Fact label="Asks because">
@@ -64,6 +67,7 @@ const approvesBySilence = (card: ApprovalCard) => card.onSilence.includes('goes 
 /** By when, and what silence means. */
 export function DeadlineSentence({ card }: { card: ApprovalCard }) {
   const now = useNow()
+  const hydrated = useHydrated()
   if (card.deadlineAt === undefined) {
     return (
       <>
@@ -82,7 +86,7 @@ export function DeadlineSentence({ card }: { card: ApprovalCard }) {
     <>
       If nobody answers by{' '}
       <span className="num" suppressHydrationWarning>
-        {momentOf(card.deadlineAt, now)}
+        {hydrated && momentOf(card.deadlineAt, now)}
       </span>
       , in <Countdown at={card.deadlineAt} className="font-medium" />, {card.onSilence}.{' '}
       {approvesBySilence(card) ? null : <Sub>Silence never approves.</Sub>}

@@ -65,7 +65,7 @@ export function Decision({
   const router = useRouter()
   const query = useApproval(id)
   const decide = useDecide()
-  const me = useMe().data?.id
+  const me = useMe().data?.name
   const [lost, setLost] = useState<Lost>()
   const [note, setNote] = useState<string>()
   const [tooLate, setTooLate] = useState<TooLate>()
@@ -174,7 +174,7 @@ export function Decision({
 function isOurs({ decision }: ApprovalCard, lost: Lost, me: string): boolean {
   return (
     decision !== undefined &&
-    decision.by === me &&
+    decision.by === `person:${me}` &&
     decision.verdict === lost.verdict &&
     decision.comment === lost.comment &&
     decision.edited === lost.edited

@@ -51,8 +51,8 @@ export function Inbox() {
     return all && (show === 'open' ? byUrgency(all) : all)
   }, [query.data, show])
 
-  const [pinned, setPinned] = useState<string>()
   const first = rows?.[0]?.id
+  const [pinned, setPinned] = useState(first)
   useEffect(() => {
     if (item === undefined && pinned === undefined && first) setPinned(first)
   }, [item, pinned, first])

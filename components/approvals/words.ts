@@ -77,15 +77,14 @@ export const verdictWords: Record<Verdict, VerdictWords> = {
 /** The keys of answers, by their place: the first is `a`, the second `x`. */
 export const verdictKeys = ['a', 'x'] as const
 
-/** "Write the file, Send the request": the next steps a pause lets go on, those with consequences first. */
-export function releaseSentence(touches: ApprovalCard['touches']): string | undefined {
-  const { later } = touches
-  if (later.length === 0) return undefined
-  const first = [...later]
-    .sort((a, b) => Number(b.irreversible) - Number(a.irreversible))
-    .slice(0, releasesNamed)
-  const rest = later.length - first.length
-  return `Lets go on: ${first.map((step) => step.label || step.node).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`
+/** "Lets go on: Write the file, Send the request." The steps behind a pause that change something, or all if none does. */
+export function releaseSentence({ later }: ApprovalCard['touches']): string | undefined {
+  const changing = later.filter((step) => step.consequence !== 'read_only')
+  const named = changing.length > 0 ? changing : later
+  if (named.length === 0) return undefined
+  const first = named.slice(0, releasesNamed).map((step) => step.label || step.node)
+  const rest = named.length - first.length
+  return `Lets go on: ${first.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`
 }
 
 /** Steps named in a sentence; the rest are counted. */

@@ -21,6 +21,7 @@ import { consequenceOf } from '@/lib/view/frame'
 import type { WorkflowDetail } from '@/lib/view/wire'
 import { formFields, type InputFault, readInput } from '@/lib/workflow/input-form'
 import { InputField } from './input-field'
+import { asksPerson } from './step-facts'
 import { WorkflowGraphView } from './workflow-graph'
 
 /** Asks for what the workflow asks for, and starts a run of that very version. */
@@ -219,10 +220,10 @@ function faultWords(faults: readonly InputFault[]): string {
 }
 
 function whatWillHappen({ graph }: WorkflowDetail): string {
-  const held = graph.nodes.filter((node) => node.approval).length
+  const held = graph.nodes.filter(asksPerson).length
   const forGood = graph.nodes.filter((node) => consequenceOf(node) === 'irreversible').length
   const parts = [`Runs ${count(graph.nodes.length, 'step')}`]
-  if (held > 0) parts.push(`asks a person before ${held}`)
+  if (held > 0) parts.push(`asks a person at ${held}`)
   if (forGood > 0) parts.push(`${forGood} of them cannot be undone`)
   return `${parts.join(', ')}.`
 }

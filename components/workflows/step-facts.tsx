@@ -28,7 +28,7 @@ export function StepFacts({ workflow, node }: { workflow: WorkflowDetail; node: 
 
 function Whole({ workflow }: { workflow: WorkflowDetail }) {
   const { graph } = workflow
-  const held = graph.nodes.filter((node) => node.approval).length
+  const held = graph.nodes.filter(asksPerson).length
   const forGood = graph.nodes.filter((node) => consequenceOf(node) === 'irreversible').length
   return (
     <Facts label={96}>
@@ -38,7 +38,7 @@ function Whole({ workflow }: { workflow: WorkflowDetail }) {
         <Sub>{graph.order} order</Sub>
       </Fact>
       <Fact label="Held">
-        {held === 0 ? 'None asks a person.' : `${count(held, 'step asks', 'steps ask')} a person first.`}
+        {held === 0 ? 'None asks a person.' : `${count(held, 'step asks', 'steps ask')} a person.`}
       </Fact>
       <Fact label="For good">
         {forGood === 0 ? 'Every step can be taken back.' : `${count(forGood, 'step')} cannot be undone.`}
@@ -110,8 +110,14 @@ function Step({ node }: { node: GraphNode }) {
   )
 }
 
-function approvalWords({ approval }: GraphNode): ReactNode {
-  if (!approval) return 'Nobody.'
+/** True when the run waits at this step for a person: before it by the author's wish, or because waiting is all it does. */
+export function asksPerson(node: GraphNode): boolean {
+  return node.approval !== undefined || node.kind === 'pause_for_approval'
+}
+
+function approvalWords(node: GraphNode): ReactNode {
+  const { approval } = node
+  if (!approval) return asksPerson(node) ? 'A person: it waits until someone lets the run go on.' : 'Nobody.'
   const until =
     approval.deadlineS === undefined ? 'No deadline' : `Within ${duration(approval.deadlineS * 1000)}`
   return (

@@ -11,6 +11,7 @@ import type { Verdict } from '@/lib/hitl/terms'
 import { isEditable, verdictsOf } from '@/lib/hitl/verdicts'
 import { type Action, EffectFailed, type Preview } from '@/lib/runners/runner'
 import type { ApprovalRecord } from '@/lib/store/store'
+import { consequenceOf } from '@/lib/view/frame'
 import type { ApprovalCard, ApprovalRow } from '@/lib/view/wire'
 import { effectsFor } from '@/lib/worker/effects'
 import { readJson } from '@/lib/worker/run-book'
@@ -86,6 +87,7 @@ export async function approvalCardOf(
     action: approval.action,
     target: approval.target,
     preview: preview || undefined,
+    stepKind: known?.kind,
     editable: isEditable(approval.kind) && known && Object.keys(known.do).length > 0 ? known.do : undefined,
     undo: known?.undo && { method: known.undo, sentence: known.undoSentence ?? '' },
     touches: noted.touches,
@@ -131,7 +133,12 @@ function noteApproval(run: Run, id: string): NotedApproval {
     .filter((node) => node !== undefined)
     .filter((node) => node.id !== approval.node)
     .slice(0, 20)
-    .map((node) => ({ node: node.id, label: node.label, irreversible: node.reversible === false }))
+    .map((node) => ({
+      node: node.id,
+      label: node.label,
+      irreversible: node.reversible === false,
+      consequence: consequenceOf(node),
+    }))
   return {
     approval: structuredClone(approval),
     touches: { agents: [...agents], later },

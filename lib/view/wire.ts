@@ -130,11 +130,16 @@ export interface ApprovalCard extends ApprovalRow {
   preview?:
     | { show: 'diff'; title: string; before: string; after: string }
     | { show: 'text'; title: string; text: string }
+  /** Kind of the step that is held: `pause_for_approval`; absent when its action cannot be read. */
+  stepKind?: string
   /** The action in the kind's own terms; present when it may be edited. */
   editable?: JsonObject
   undo?: { method: UndoMethod; sentence: string }
   /** Agents and later steps it touches, by name. */
-  touches: { agents: string[]; later: { node: string; label: string; irreversible: boolean }[] }
+  touches: {
+    agents: string[]
+    later: { node: string; label: string; irreversible: boolean; consequence: Consequence }[]
+  }
   runStartedBy: string
   runStartedAt: number
   /** What silence means, as the end of a sentence: `it stays held` (silence-words.ts). */
