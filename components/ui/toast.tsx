@@ -48,7 +48,15 @@ export function warnOf(notDone: string, error: unknown): void {
   warn(isRefusal(error) ? notDone : 'It is not known whether this was done', sentenceOf(error))
 }
 
+/** Names a toast, to take it away once it is no longer true. */
+export type ToastId = string | number
+
 /** Says what was not done. Stays longer, since it asks for something. */
-export function warn(sentence: string, detail?: string): void {
-  toast.error(sentence, { duration: 10_000, ...(detail ? { description: detail } : {}) })
+export function warn(sentence: string, detail?: string): ToastId {
+  return toast.error(sentence, { duration: 10_000, ...(detail ? { description: detail } : {}) })
+}
+
+/** Takes a toast away that no longer holds; one that is gone already is no fault. */
+export function untell(id: ToastId): void {
+  toast.dismiss(id)
 }

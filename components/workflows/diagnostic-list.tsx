@@ -31,7 +31,8 @@ export function DiagnosticList({
               {fault.line}:{fault.column}
             </span>
             <span className="[overflow-wrap:anywhere] max-md:col-span-2">
-              <b>{fault.message}</b> <span className="text-ink-3">{fault.mend}</span>
+              <b>{fault.message}</b> <span className="text-ink-3">{fault.mend}</span>{' '}
+              <span className="mono whitespace-nowrap text-t1 text-ink-3">{fault.code}</span>
             </span>
           </button>
         </li>

@@ -7,19 +7,20 @@
 import { ChevronLeft } from 'lucide-react'
 import Link from 'next/link'
 import { useRouter } from 'next/navigation'
-import { type DragEvent, useRef, useState } from 'react'
+import { type DragEvent, useEffect, useRef, useState } from 'react'
 import { Button } from '@/components/ui/button'
 import { cx } from '@/components/ui/cx'
 import { EmptyState } from '@/components/ui/empty-state'
 import { ErrorNote } from '@/components/ui/error-note'
 import { PageHelp } from '@/components/ui/page-help'
 import { StateMark } from '@/components/ui/state'
-import { tell, warn } from '@/components/ui/toast'
+import { type ToastId, tell, untell, warn, warnOf } from '@/components/ui/toast'
 import type { Diagnostic } from '@/lib/base/diagnostic'
-import { isApiProblem, sentenceOf } from '@/lib/ui/api'
+import { isApiProblem } from '@/lib/ui/api'
 import { links } from '@/lib/ui/links'
 import { useSettled } from '@/lib/ui/settled'
 import { useImport, useValidation } from '@/lib/ui/workflow-queries'
+import { useMayNotImport } from './author-role'
 import { DiagnosticCounts, DiagnosticList } from './diagnostic-list'
 import { exampleText } from './example-text'
 import { SourceEditor, type SourceEditorHandle } from './source-editor'
@@ -41,6 +42,13 @@ export function ImportPage() {
   const validation = useValidation(settled, filename)
   const bring = useImport()
   const editor = useRef<SourceEditorHandle>(null)
+  const refused = useRef<ToastId>(undefined)
+  const [taken, setTaken] = useState(0)
+  useEffect(() => {
+    // The editor has the text by now: the caret goes to its beginning, and nothing of it is left selected.
+    if (taken > 0) editor.current?.goTo(1, 1)
+  }, [taken])
+  const mayNot = useMayNotImport()
   const empty = text.trim() === ''
   const diagnostics = empty ? noFaults : (validation.data?.diagnostics ?? noFaults)
   const checking = !empty && (settled !== text || validation.isFetching)
@@ -50,8 +58,9 @@ export function ImportPage() {
 
   async function take(file: File | undefined) {
     if (!file) return
+    if (refused.current !== undefined) untell(refused.current)
     if (file.size > maxFileBytes) {
-      warn(
+      refused.current = warn(
         `${file.name} was not read`,
         `It has ${(file.size / 1e6).toFixed(1)} MB; a workflow has at most ${maxFileBytes / 1024 / 1024} MB.`,
       )
@@ -59,16 +68,20 @@ export function ImportPage() {
     }
     setFilename(file.name)
     setText(await file.text())
+    setTaken((count) => count + 1)
   }
 
   async function publish() {
     try {
-      const stored = await bring.mutateAsync({ text, filename })
-      tell(`${stored.name} is imported`)
+      const { stored, isNew } = await bring.mutateAsync({ text, filename })
+      tell(
+        isNew ? `${stored.name} is imported` : 'This version is here already',
+        isNew ? {} : { detail: stored.name },
+      )
       router.push(links.workflow(stored.version))
     } catch (error) {
       if (isApiProblem(error, 'workflow_invalid')) await validation.refetch()
-      warn('Nothing was imported', sentenceOf(error))
+      warnOf('Nothing was imported', error)
     }
   }
 
@@ -78,9 +91,13 @@ export function ImportPage() {
       setOver(true)
     },
     onDragLeave: (event: DragEvent) => event.currentTarget === event.target && setOver(false),
-    onDrop: (event: DragEvent) => {
-      event.preventDefault()
+    onDrop: (event: DragEvent) => event.preventDefault(),
+    // Before the editor, which would put the file's text in at the pointer as well. Dragged text stays the editor's.
+    onDropCapture: (event: DragEvent) => {
       setOver(false)
+      if (event.dataTransfer.files.length === 0) return
+      event.preventDefault()
+      event.stopPropagation()
       void take(event.dataTransfer.files[0])
     },
   }
@@ -114,7 +131,8 @@ export function ImportPage() {
         <Button
           size="sm"
           variant="primary"
-          disabled={!ready}
+          disabled={!ready || mayNot !== undefined}
+          title={mayNot}
           busy={bring.isPending}
           onClick={() => void publish()}
         >
@@ -127,6 +145,11 @@ export function ImportPage() {
           </PageHelp>
         </span>
       </div>
+      {mayNot && (
+        <p role="note" className="border-b px-4 py-2.5 text-ink-2">
+          <b>You cannot import.</b> {mayNot} What you paste is checked and drawn all the same.
+        </p>
+      )}
       {validation.isError && !validation.data && (
         <ErrorNote
           title="The text could not be checked"

@@ -15,13 +15,19 @@ import { useWorkflows } from '@/lib/ui/queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import { plainActor } from '@/lib/view/frame'
 import type { WorkflowRow } from '@/lib/view/wire'
+import { useMayNotImport } from './author-role'
 
 /** The library: the newest version of each workflow. */
 export function WorkflowList() {
   const router = useRouter()
   const query = useWorkflows()
-  useShortcuts({ n: () => router.push(links.workflowImport) })
-  const importButton = (
+  const mayNot = useMayNotImport()
+  useShortcuts({ n: mayNot ? undefined : () => router.push(links.workflowImport) })
+  const importButton = mayNot ? (
+    <Button size="sm" disabled title={mayNot} aria-description={mayNot}>
+      Import a workflow
+    </Button>
+  ) : (
     <Button size="sm" asChild>
       <Link href={links.workflowImport}>Import a workflow</Link>
     </Button>
@@ -31,6 +37,7 @@ export function WorkflowList() {
       <PageHead title="Workflows">
         {query.data && <span className="num text-ink-3">{query.data.items.length.toLocaleString('en')}</span>}
         <span className="flex-1" />
+        {mayNot && <span className="text-ink-3 max-lg:hidden">Importing takes the role author.</span>}
         {importButton}
         <span className="max-md:hidden">
           <PageHelp page="Workflows" keys={[['n', 'import a workflow']]}>
@@ -52,12 +59,14 @@ export function WorkflowList() {
         <EmptyState
           title="No workflow yet"
           action={
-            <Button asChild>
-              <Link href={links.workflowImport}>Import a workflow</Link>
-            </Button>
+            mayNot ? undefined : (
+              <Button asChild>
+                <Link href={links.workflowImport}>Import a workflow</Link>
+              </Button>
+            )
           }
         >
-          Bring an ATD descriptor as a file or paste its text; it is checked as you type.
+          {mayNot ?? 'Bring an ATD descriptor as a file or paste its text; it is checked as you type.'}
         </EmptyState>
       ) : (
         <List rows={query.data.items} />

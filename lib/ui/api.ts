@@ -33,6 +33,8 @@ export interface ApiOptions {
   /** The same key gets the same answer: pass one to make a repeated click harmless. Writes get a fresh one. */
   idempotencyKey?: string
   signal?: AbortSignal
+  /** Told the status of a good answer, where 200 and 201 mean different things. */
+  onStatus?: (status: number) => void
 }
 
 /** A key for one intended write: 128 bits of chance. Works without a secure context, unlike `randomUUID`. */
@@ -72,7 +74,9 @@ export async function api<T>(path: string, options: ApiOptions = {}): Promise<T>
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw writes ? answerLost() : unanswered()
   }
-  return answerOf<T>(response, writes)
+  const answer = await answerOf<T>(response, writes)
+  options.onStatus?.(response.status)
+  return answer
 }
 
 /** A question that got no answer, or half of one: asking again is harmless. */

@@ -35,17 +35,23 @@ export function useValidation(text: string, filename: string | undefined) {
   })
 }
 
-/** Stores a text as a version; the same text again is the same version. */
+/** Stores a text as a version; the same text again is the same version, and `isNew` is false. */
 export function useImport() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: ({ text, filename }: { text: string; filename: string | undefined }) =>
-      api<WorkflowDetail>('/workflows', {
+    mutationFn: async ({ text, filename }: { text: string; filename: string | undefined }) => {
+      let isNew = true
+      const stored = await api<WorkflowDetail>('/workflows', {
         method: 'POST',
         body: text,
         mediaType: workflowMediaType,
         query: { filename },
-      }),
+        onStatus: (status) => {
+          isNew = status === 201
+        },
+      })
+      return { stored, isNew }
+    },
     onSuccess: () => client.invalidateQueries({ queryKey: keys.workflows }),
   })
 }
