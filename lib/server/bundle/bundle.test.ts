@@ -204,9 +204,18 @@ describe('a bundle', () => {
   })
 
   it('says so of files that are no bundles', async () => {
-    for (const bytes of [Buffer.alloc(0), Buffer.from('{}'), Buffer.alloc(2048), Buffer.alloc(4096, 65)]) {
-      expect(await refusal(bytes)).toMatchObject({ code: 'bundle_invalid' })
+    const picture = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(3000, 7)])
+    const otherTar = Buffer.concat(tarPieces([{ name: 'notes.txt', content: Buffer.from('x') }]))
+    const others = [Buffer.from('{}'), Buffer.alloc(2048), Buffer.alloc(4096, 65), picture]
+    for (const bytes of [Buffer.alloc(0), otherTar, ...others]) {
+      expect(await refusal(bytes)).toMatchObject({
+        code: 'bundle_invalid',
+        entry: '',
+        sentence: expect.stringMatching(/^This is not a Holdpoint bundle: /),
+      })
     }
+    expect((await refusal(Buffer.alloc(0))).sentence).toContain('the file is empty')
+    expect((await refusal(otherTar)).sentence).toContain('a tar file with other entries')
   })
 
   it('never takes a token for a statement', async () => {

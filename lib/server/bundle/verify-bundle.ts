@@ -92,6 +92,7 @@ async function verified(file: Uint8Array, options: VerifyBundleOptions): Promise
       `The file has ${file.length} bytes; a bundle has at most ${bundleMaxBytes}`,
     )
   }
+  refuseOtherFiles(file)
   const entries = readTar(file)
   for (const [at, name] of fixedEntries.entries()) {
     if (entries[at]?.name !== name) {
@@ -135,6 +136,27 @@ async function verified(file: Uint8Array, options: VerifyBundleOptions): Promise
     keysGiven: options.keys !== undefined,
     keys: [...keys.values()].map(named),
   }
+}
+
+/**
+ * Who hands in a picture is told that it is no bundle, and not what is wrong with its tar headers. A bundle that was
+ * damaged in one place still shows the name of its first entry, or tar's mark and the names of others.
+ */
+function refuseOtherFiles(file: Uint8Array): void {
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
+  if (bytes.subarray(0, 512).includes(entryName.statement)) return
+  const isTar = bytes.toString('latin1', 257, 262) === 'ustar'
+  if (isTar && fixedEntries.some((name) => bytes.includes(name))) return
+  const found =
+    bytes.length === 0
+      ? 'the file is empty'
+      : isTar
+        ? 'it is a tar file with other entries'
+        : 'it does not begin as one does'
+  throw new Problem(
+    'bundle_invalid',
+    `This is not a Holdpoint bundle: ${found}; expected a file that "holdpoint export" or the console's export wrote`,
+  )
 }
 
 /** The key that signed the statement, and the manifest's hash it vouches for. */
