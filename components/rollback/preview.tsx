@@ -9,9 +9,9 @@ import { HoldButton } from '@/components/ui/hold-button'
 import { NoUndoIcon } from '@/components/ui/icons'
 import { Skeleton } from '@/components/ui/skeleton'
 import { StateShape } from '@/components/ui/state'
-import { warn } from '@/components/ui/toast'
+import { warnOf } from '@/components/ui/toast'
 import type { RollbackScope } from '@/lib/rollback/terms'
-import { isApiProblem, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
+import { isApiProblem, isRefusal, newIdempotencyKey } from '@/lib/ui/api'
 import { count } from '@/lib/ui/format-time'
 import { useRollBack, useRollbackPlan } from '@/lib/ui/run-queries'
 import { asSentence } from '@/lib/view/frame'
@@ -71,9 +71,10 @@ export function Preview({
       })
       onBegun(plan, begun.id)
     } catch (error) {
-      attempts.current.delete(intent)
+      // Without an answer the key stays: holding the button again begins no second rollback.
+      if (isRefusal(error)) attempts.current.delete(intent)
       if (isApiProblem(error, 'rollback_plan_changed')) await showNewPlan(plan)
-      else warn('Nothing was rolled back', sentenceOf(error))
+      else warnOf('Nothing was rolled back', error)
     }
   }
 

@@ -2,8 +2,7 @@
 import { Button } from '@/components/ui/button'
 import { cx } from '@/components/ui/cx'
 import { StateShape } from '@/components/ui/state'
-import { warn } from '@/components/ui/toast'
-import { sentenceOf } from '@/lib/ui/api'
+import { warnOf } from '@/components/ui/toast'
 import { useRollbackChoice } from '@/lib/ui/run-queries'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RollbackView, RunDetail } from '@/lib/view/wire'
@@ -39,7 +38,7 @@ export function RollbackChoice({
       await choose.mutateAsync({ rollback: rollback.id, choice })
       onChosen?.()
     } catch (error) {
-      warn('The run still waits for your choice', sentenceOf(error))
+      warnOf('The run still waits for your choice', error)
     }
   }
   const off = !detail.may.operate

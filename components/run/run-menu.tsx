@@ -6,8 +6,7 @@ import { Button, IconButton } from '@/components/ui/button'
 import { Dialog } from '@/components/ui/dialog'
 import { Field, Textarea } from '@/components/ui/field'
 import { Menu, MenuItem, MenuLine, MenuLink } from '@/components/ui/menu'
-import { tell, warn } from '@/components/ui/toast'
-import { sentenceOf } from '@/lib/ui/api'
+import { tell, warn, warnOf } from '@/components/ui/toast'
 import { links } from '@/lib/ui/links'
 import { exportUrl, useRunCommand } from '@/lib/ui/run-queries'
 import { shortId } from '@/lib/ui/short-id'
@@ -41,7 +40,7 @@ export function RunMenu({
       setAsking(undefined)
       tell(done)
     } catch (error) {
-      warn('Nothing was changed', sentenceOf(error))
+      warnOf('Nothing was changed', error)
     }
   }
   const copyLink = () =>

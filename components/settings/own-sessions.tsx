@@ -5,8 +5,7 @@ import { RelativeTime } from '@/components/ui/relative-time'
 import { Skeleton } from '@/components/ui/skeleton'
 import { Table, TableScroll, Td, Th } from '@/components/ui/table'
 import { Tag } from '@/components/ui/tag'
-import { tell, warn } from '@/components/ui/toast'
-import { sentenceOf } from '@/lib/ui/api'
+import { tell, warnOf } from '@/components/ui/toast'
 import { absoluteTime, count } from '@/lib/ui/format-time'
 import { useEndOwnSessions, useOwnSessions } from '@/lib/ui/settings-queries'
 import type { SessionRow } from '@/lib/view/wire'
@@ -33,7 +32,7 @@ export function OwnSessions() {
       await end.mutateAsync(which)
       tell(done)
     } catch (error) {
-      warn('No session was ended', sentenceOf(error))
+      warnOf('No session was ended', error)
     }
   }
   return (
