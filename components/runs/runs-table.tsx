@@ -193,6 +193,8 @@ function Table({
     getScrollElement: () => scroll.current,
     estimateSize: () => height,
     overscan: 12,
+    // Rows for the page as the server makes it, before anything can be measured.
+    initialRect: { width: 1200, height: 800 },
     getItemKey: (index) => rows[index]?.id ?? index,
   })
   const shown = virtual.getVirtualItems()

@@ -173,7 +173,8 @@ function Found({ found, go }: { found: Found; go: (href: string) => () => void }
               onSelect={go(links.approvals({ item: row.id }))}
               icon={<StateShape state="waiting" />}
             >
-              {row.sentence}
+              <span className="min-w-0 flex-1 truncate">{row.sentence}</span>
+              <span className="mono text-ink-3">{shortId(row.run)}</span>
             </Item>
           ))}
         </Group>

@@ -1,15 +1,17 @@
 'use client'
 import { absoluteTime, ago, countdown, duration } from '@/lib/ui/format-time'
+import { useHydrated } from '@/lib/ui/hydrated'
 import { useNow } from '@/lib/ui/now'
 import { cx } from './cx'
 
 /** "6 min ago", with the moment itself on hover. `at` in ms since the epoch. */
 export function RelativeTime({ at, className }: { at: number; className?: string }) {
   const now = useNow()
+  const hydrated = useHydrated()
   return (
     <time
       dateTime={new Date(at).toISOString()}
-      title={absoluteTime(at)}
+      title={hydrated ? absoluteTime(at) : undefined}
       className={cx('num whitespace-nowrap', className)}
       suppressHydrationWarning
     >
@@ -21,11 +23,12 @@ export function RelativeTime({ at, className }: { at: number; className?: string
 /** Time left until `at`, counting down by the second: "30:29". Amber and bolder in the last minute, and it says when it has passed. */
 export function Countdown({ at, className }: { at: number; className?: string }) {
   const now = useNow()
+  const hydrated = useHydrated()
   const soon = at - now < 60_000
   return (
     <time
       dateTime={new Date(at).toISOString()}
-      title={absoluteTime(at)}
+      title={hydrated ? absoluteTime(at) : undefined}
       className={cx('num whitespace-nowrap', soon && 'font-medium text-waiting-ink', className)}
       suppressHydrationWarning
     >

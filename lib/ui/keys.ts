@@ -25,6 +25,8 @@ export const keys = {
   /** Everything about one run; pages of its ledger and values add to it. */
   run: (id: string) => ['run', id] as const,
   runDetail: (id: string) => ['run', id, 'detail'] as const,
+  /** The beginning of its ledger, when the page brought it along. */
+  runLedger: (id: string) => ['run', id, 'ledger'] as const,
   runValue: (id: string, hash: string) => ['run', id, 'value', hash] as const,
   rollbackPlan: (id: string, node: string, scope: string) => ['run', id, 'plan', node, scope] as const,
   workflows: ['workflows'] as const,

@@ -6,11 +6,13 @@
  *
  * The first page is asked for before the run's details have come, so that opening a run costs one wait and not two.
  */
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { RunFold } from '@/lib/view/run-fold'
 import type { LedgerPage, RunDetail, StreamEvent } from '@/lib/view/wire'
 import { api } from './api'
 import { EventStream } from './event-stream'
+import { keys } from './keys'
 
 /** About 2 MB a page, the most the server gives: few enough requests, and progress that moves. */
 const tokensPerPage = 2_000
@@ -34,9 +36,10 @@ export class RunLedger {
   /** Counts changes: what `useSyncExternalStore` compares. */
   version = 0
 
-  constructor(run: string) {
+  /** `brought` is the first page, when whoever made the run's page sent it along. */
+  constructor(run: string, brought?: LedgerPage) {
     this.#run = run
-    this.#firstPage = this.#page(0)
+    this.#firstPage = brought ? Promise.resolve(brought) : this.#page(0)
     // Whoever reads it meets its failure; until then it must not be "unhandled".
     this.#firstPage.catch(() => {})
   }
@@ -143,11 +146,12 @@ export class RunLedger {
 /** The run's ledger while the page is open. `ledger.fold` is there once `detail` is. */
 export function useRunLedger(run: string, detail: RunDetail | undefined): RunLedger | undefined {
   const [ledger, setLedger] = useState<RunLedger>()
+  const client = useQueryClient()
   useEffect(() => {
-    const opened = new RunLedger(run)
+    const opened = new RunLedger(run, client.getQueryData<LedgerPage>(keys.runLedger(run)))
     setLedger(opened)
     return () => opened.close()
-  }, [run])
+  }, [run, client])
   useEffect(() => {
     if (ledger && detail) ledger.begin(detail)
   }, [ledger, detail])

@@ -12,6 +12,7 @@ import type { Verdict } from '@/lib/hitl/terms'
 import type { ApprovalCard, ApprovalRow, Overview, Page, Person, RunRow, WorkflowRow } from '@/lib/view/wire'
 import { api } from './api'
 import { type ApprovalShow, keys, type RunFilter } from './keys'
+import { approvalsPerPage, runsPerPage } from './page-sizes'
 
 /** The signed-in person and their roles. */
 export function useMe(enabled = true) {
@@ -29,18 +30,15 @@ export function useOverview() {
   })
 }
 
-/** Rows of an inbox page; 200 is more than anyone decides in a sitting, and further pages follow by cursor. */
-const approvalsPerPage = 200
-
 export function useApprovals(show: ApprovalShow) {
   return useInfiniteQuery({
     queryKey: keys.approvalList(show),
     queryFn: ({ signal, pageParam }) =>
       api<Page<ApprovalRow>>('/approvals', {
         signal,
-        query: { show, cursor: pageParam, limit: approvalsPerPage },
+        query: { show, cursor: pageParam ?? undefined, limit: approvalsPerPage },
       }),
-    initialPageParam: undefined as string | undefined,
+    initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next,
   })
 }
@@ -99,15 +97,15 @@ export function useComment(id: string) {
   })
 }
 
-/** Rows of the run table fetched at a time. */
-const runsPerPage = 100
-
 export function useRuns(filter: RunFilter) {
   return useInfiniteQuery({
     queryKey: keys.runList(filter),
     queryFn: ({ signal, pageParam }) =>
-      api<Page<RunRow>>('/runs', { signal, query: { ...filter, cursor: pageParam, limit: runsPerPage } }),
-    initialPageParam: undefined as string | undefined,
+      api<Page<RunRow>>('/runs', {
+        signal,
+        query: { ...filter, cursor: pageParam ?? undefined, limit: runsPerPage },
+      }),
+    initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next,
     placeholderData: keepPreviousData,
   })

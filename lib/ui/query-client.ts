@@ -19,7 +19,8 @@ export function makeQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: Number.POSITIVE_INFINITY,
-        gcTime: 10 * 60_000,
+        // On the server a client lives as long as the page it makes; a timer would hold it for longer.
+        gcTime: typeof window === 'undefined' ? Number.POSITIVE_INFINITY : 10 * 60_000,
         refetchOnWindowFocus: false,
         refetchOnReconnect: true,
         retry: (failures, error) => isApiProblem(error, 'offline') && failures < 2,

@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { actorOf } from '@/lib/auth/principal'
+import { actorOf, type Principal } from '@/lib/auth/principal'
 import type { JsonObject } from '@/lib/base/json'
-import type { ApprovalRow, Page } from '@/lib/view/wire'
+import type { ApprovalCard, ApprovalRow, Page } from '@/lib/view/wire'
 import { approvalCardOf, approvalRecord, approvalRowOf, decideApproval } from '../approvals'
 import { route } from '../current'
-import { pageOf, queryOf } from '../http/paging'
+import { type PageRequest, pageOf, queryOf } from '../http/paging'
 import { json } from '../http/route'
+import type { Installation } from '../installation'
 
 const listQuery = z.object({
   show: z.enum(['open', 'decided']).default('open'),
@@ -17,20 +18,35 @@ const listQuery = z.object({
 export const listApprovals = route({ auth: 'either', scope: 'runs:read', role: 'viewer' }, async (call) => {
   const { installation, url, principal } = call
   const { show } = queryOf(url, listQuery)
-  const { approvals } = installation.store
-  const { items, next } = await (show === 'open'
-    ? approvals.open({}, pageOf(url))
-    : approvals.closed({}, pageOf(url)))
-  const rows = await Promise.all(items.map((item) => approvalRowOf(installation, item, principal)))
-  return json({ items: rows, next } satisfies Page<ApprovalRow>)
+  return json(await approvalPage(installation, principal, show, pageOf(url)))
 })
+
+/** One page of the inbox, as this person sees it. */
+export async function approvalPage(
+  installation: Installation,
+  principal: Principal,
+  show: 'open' | 'decided',
+  page: PageRequest,
+): Promise<Page<ApprovalRow>> {
+  const { approvals } = installation.store
+  const { items, next } = await (show === 'open' ? approvals.open({}, page) : approvals.closed({}, page))
+  return { items: await Promise.all(items.map((item) => approvalRowOf(installation, item, principal))), next }
+}
 
 /** `GET /api/v1/approvals/{approval}` */
 export const getApproval = route({ auth: 'either', scope: 'runs:read', role: 'viewer' }, async (call) => {
   const { installation, params, principal } = call
-  const record = await approvalRecord(installation, params.approval ?? '')
-  return json(await approvalCardOf(installation, record, principal))
+  return json(await approvalCard(installation, principal, params.approval ?? ''))
 })
+
+/** The card of one question. Throws Problem `not_found`. */
+export async function approvalCard(
+  installation: Installation,
+  principal: Principal,
+  id: string,
+): Promise<ApprovalCard> {
+  return approvalCardOf(installation, await approvalRecord(installation, id), principal)
+}
 
 const decisionBody = z.strictObject({
   verdict: z.enum(['approve', 'refuse', 'took_effect', 'not_taken', 'acknowledge']),

@@ -1,8 +1,10 @@
+import type { Principal } from '@/lib/auth/principal'
 import { runRowOf } from '@/lib/view/rows'
 import type { Overview } from '@/lib/view/wire'
 import { approvalRowOf } from '../approvals'
 import { route } from '../current'
 import { json } from '../http/route'
+import type { Installation } from '../installation'
 
 /** Rows of each part of the overview; the lists have the rest. */
 const shown = 8
@@ -13,29 +15,31 @@ const moving = ['running', 'paused', 'cancelling', 'rolling_back', 'rolled_back'
 /** `GET /api/v1/overview` */
 export const getOverview = route(
   { auth: 'either', scope: 'runs:read', role: 'viewer' },
-  async ({ installation, principal }) => {
-    const { runs, approvals } = installation.store
-    const now = installation.ports.timer.now()
-    const [waiting, failing, running, recent, counts, openByRole] = await Promise.all([
-      approvals.open({}, { limit: shown }),
-      runs.list({ failing: true }, { limit: shown }),
-      runs.list({ status: [...moving] }, { limit: shown }),
-      runs.list({ status: ['ended'] }, { limit: shown }),
-      runs.counts(now - dayMs),
-      approvals.openByRole(),
-    ])
-    const overview: Overview = {
-      waiting: await Promise.all(waiting.items.map((item) => approvalRowOf(installation, item, principal))),
-      failing: failing.items.map(runRowOf),
-      running: running.items.map(runRowOf),
-      recent: recent.items.map(runRowOf),
-      counts: {
-        waiting: openByRole.reduce((sum, { open }) => sum + open, 0),
-        failing: counts.failing,
-        running: moving.reduce((sum, status) => sum + counts.byStatus[status], 0),
-        endedToday: counts.endedSince,
-      },
-    }
-    return json(overview)
-  },
+  async ({ installation, principal }) => json(await overviewOf(installation, principal)),
 )
+
+/** What needs a person, what fails, what runs, and what ended lately; for the API and for the page's first answer. */
+export async function overviewOf(installation: Installation, principal: Principal): Promise<Overview> {
+  const { runs, approvals } = installation.store
+  const now = installation.ports.timer.now()
+  const [waiting, failing, running, recent, counts, openByRole] = await Promise.all([
+    approvals.open({}, { limit: shown }),
+    runs.list({ failing: true }, { limit: shown }),
+    runs.list({ status: [...moving] }, { limit: shown }),
+    runs.list({ status: ['ended'] }, { limit: shown }),
+    runs.counts(now - dayMs),
+    approvals.openByRole(),
+  ])
+  return {
+    waiting: await Promise.all(waiting.items.map((item) => approvalRowOf(installation, item, principal))),
+    failing: failing.items.map(runRowOf),
+    running: running.items.map(runRowOf),
+    recent: recent.items.map(runRowOf),
+    counts: {
+      waiting: openByRole.reduce((sum, { open }) => sum + open, 0),
+      failing: counts.failing,
+      running: moving.reduce((sum, status) => sum + counts.byStatus[status], 0),
+      endedToday: counts.endedSince,
+    },
+  }
+}

@@ -1,13 +1,15 @@
 import { z } from 'zod'
-import { actorOf, holds } from '@/lib/auth/principal'
+import { actorOf, holds, type Principal } from '@/lib/auth/principal'
+import type { RunId } from '@/lib/base/ids'
 import type { Json } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import type { Command } from '@/lib/engine/commands'
 import { runRowOf } from '@/lib/view/rows'
 import type { LedgerPage, Page, RunDetail, RunRow, ValueView } from '@/lib/view/wire'
 import { route } from '../current'
-import { pageOf, queryOf } from '../http/paging'
+import { type PageRequest, pageOf, queryOf } from '../http/paging'
 import { json, roleMissing } from '../http/route'
+import type { Installation } from '../installation'
 import { runIdFrom } from '../run-id'
 import { startRun } from '../runs'
 
@@ -35,13 +37,22 @@ export const listRuns = route(
   { auth: 'either', scope: 'runs:read', role: 'viewer' },
   async ({ installation, url }) => {
     const { status, workflow, text } = queryOf(url, listQuery)
-    const open = statuses.find((known) => known === status)
-    const ended = terminals.find((known) => known === status)
-    const filter = { status: open && [open], terminal: ended && [ended], workflow, text }
-    const { items, next } = await installation.store.runs.list(filter, pageOf(url))
-    return json({ items: items.map(runRowOf), next } satisfies Page<RunRow>)
+    return json(await runPage(installation, { status, workflow, text }, pageOf(url)))
   },
 )
+
+/** One page of the runs that a filter leaves, newest first. A status that is none filters nothing. */
+export async function runPage(
+  installation: Installation,
+  { status, workflow, text }: { status?: string; workflow?: string; text?: string },
+  page: PageRequest,
+): Promise<Page<RunRow>> {
+  const open = statuses.find((known) => known === status)
+  const ended = terminals.find((known) => known === status)
+  const filter = { status: open && [open], terminal: ended && [ended], workflow, text }
+  const { items, next } = await installation.store.runs.list(filter, page)
+  return { items: items.map(runRowOf), next }
+}
 
 const startBody = z.strictObject({
   /** Content hash of a version, or the workflow's name for its newest version. */
@@ -78,12 +89,20 @@ async function versionNamed(installation: Parameters<typeof startRun>[0], name: 
 /** `GET /api/v1/runs/{run}` */
 export const getRun = route({ auth: 'either', scope: 'runs:read', role: 'viewer' }, async (call) => {
   const { installation, params, principal } = call
-  const runId = runIdFrom(params.run)
+  return json(await runDetailOf(installation, principal, runIdFrom(params.run)))
+})
+
+/** What a page of the run needs before its ledger. Throws Problem `not_found`. */
+export async function runDetailOf(
+  installation: Installation,
+  principal: Principal,
+  runId: RunId,
+): Promise<RunDetail> {
   const record = await installation.store.runs.get(runId)
   if (!record) throw new Problem('not_found', `No run is known as "${runId}"`)
   const { graph } = await installation.graphOf(record.version)
   const position = await installation.store.ledger.lastPosition()
-  const detail: RunDetail = {
+  return {
     row: runRowOf(record),
     graph,
     seq: record.seq,
@@ -94,8 +113,7 @@ export const getRun = route({ auth: 'either', scope: 'runs:read', role: 'viewer'
       rollBackAll: holds(principal, 'coordinator'),
     },
   }
-  return json(detail)
-})
+}
 
 const ledgerQuery = z.object({
   after: z.coerce.number().int().min(0).default(0),
@@ -107,16 +125,25 @@ export const getLedger = route({ auth: 'either', scope: 'runs:read', role: 'view
   const { installation, params, url } = call
   const runId = runIdFrom(params.run)
   const { after, limit } = queryOf(url, ledgerQuery)
+  return json(await ledgerPage(installation, runId, after, limit))
+})
+
+/** Tokens of a run behind the one with sequence number `after`. Throws Problem `not_found`. */
+export async function ledgerPage(
+  installation: Installation,
+  runId: RunId,
+  after: number,
+  limit: number,
+): Promise<LedgerPage> {
   const { ledger } = installation.store
   if (!(await ledger.header(runId))) throw new Problem('not_found', `No run is known as "${runId}"`)
   const rows = await ledger.rows(runId, after, limit)
-  const page: LedgerPage = {
+  return {
     rows: rows.map(({ seq, position, token, prevHash, hash }) => ({ seq, position, token, prevHash, hash })),
     heads: (await ledger.heads(runId)).map(({ seq, jws }) => ({ seq, jws })),
     next: rows.length === limit ? rows.at(-1)?.seq : undefined,
   }
-  return json(page)
-})
+}
 
 /** JSON longer than this, and bytes, come cut; a screen shows the beginning. */
 const shownBytes = 256 * 1024

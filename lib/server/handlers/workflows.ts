@@ -19,11 +19,13 @@ const maxTextBytes = 9 * 1024 * 1024
 /** `GET /api/v1/workflows` */
 export const listWorkflows = route(
   { auth: 'either', scope: 'runs:read', role: 'viewer' },
-  async ({ installation }) => {
-    const items = (await installation.store.workflows.summaries()).map(rowOf)
-    return json({ items } satisfies Page<WorkflowRow>)
-  },
+  async ({ installation }) => json(await workflowPage(installation)),
 )
+
+/** Every workflow by its newest version. */
+export async function workflowPage(installation: Installation): Promise<Page<WorkflowRow>> {
+  return { items: (await installation.store.workflows.summaries()).map(rowOf) }
+}
 
 function rowOf(summary: WorkflowSummary): WorkflowRow {
   const { version, name, description, format, nodeCount, importedAt, importedBy, versions } = summary
