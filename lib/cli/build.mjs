@@ -37,7 +37,7 @@ export async function buildConsole() {
   const stampFile = path.join(folder, 'holdpoint.stamp')
   const stamp = stampOf(consoleSources())
   if (stampHolds(stampFile, stamp) && existsSync(path.join(folder, 'BUILD_ID'))) return
-  await stage('Building the console (once; about half a minute)', () =>
+  await stage('Building the console (once; a minute or two)', () =>
     must('The console could not be built', process.execPath, ['node_modules/next/dist/bin/next', 'build'], {
       env: { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production', NO_COLOR: '1' },
     }),

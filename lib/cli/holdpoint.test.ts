@@ -10,6 +10,7 @@ import { signClaims, signHead } from '@/lib/ect/sign'
 import { readWorkflow } from '@/lib/formats/format'
 import { nodeKind } from '@/lib/nodes/registry'
 import { openStore } from '@/lib/store/open'
+import { lockForServer } from '@/lib/store/server-lock'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { versionOf } from '@/lib/workflow/versions'
 import { dataFolder } from './data-folder'
@@ -50,6 +51,31 @@ describe('holdpoint', () => {
     expect(code).toBe(0)
     for (const command of ['serve', 'worker', 'run', 'export', 'verify', 'validate', 'doctor']) {
       expect(out).toMatch(new RegExp(`^ {2}${command} `, 'm'))
+    }
+  })
+
+  it.each(['serve', 'run', 'verify', 'validate'])(
+    'ends the help of %s with the exit codes',
+    async (command) => {
+      const { code, out } = await holdpoint(command, '--help')
+      expect(code).toBe(0)
+      expect(out.trimEnd()).toMatch(/Exit codes: 0 done, 2 usage, 5 failed or refused, 7 the run waits\.$/)
+    },
+  )
+
+  it('serve says in one sentence that another server has the data folder', async () => {
+    const taken = path.join(folder, 'taken')
+    const lock = lockForServer(taken)
+    try {
+      const { code, out, err } = await holdpoint('serve', '--data', taken, '--port', '39217')
+      expect(err.trim().split('\n')).toEqual([
+        expect.stringMatching(
+          /^holdpoint: A Holdpoint server already runs on .*taken: process \d+, started /,
+        ),
+      ])
+      expect({ code, out }).toEqual({ code: 5, out: '' })
+    } finally {
+      lock.release()
     }
   })
 

@@ -11,6 +11,7 @@ import { exitCode } from './exit-codes'
 import { inputValue, wholeNumber } from './parse-options'
 import { UsageError } from './usage-error'
 
+const exitCodesHelp = '\nExit codes: 0 done, 2 usage, 5 failed or refused, 7 the run waits.'
 const dataHelp = 'data folder (default: HOLDPOINT_DATA, or ./data)'
 
 /** Runs one command line (without `node` and the script) and returns its exit code. Never throws for what users do. */
@@ -52,11 +53,12 @@ function commandLine(finish: (code: number) => void): Command {
     .showHelpAfterError('(holdpoint --help lists what there is)')
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'holdpoint: ')) })
     .exitOverride()
-    .addHelpText('after', '\nExit codes: 0 done, 2 usage, 5 failed or refused, 7 the run waits.')
+    .addHelpText('after', exitCodesHelp)
   addServing(program, finish)
   addRuns(program, finish)
   addEvidence(program, finish)
   addChecks(program, finish)
+  for (const command of program.commands) command.addHelpText('after', exitCodesHelp)
   return program
 }
 

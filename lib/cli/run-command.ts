@@ -41,6 +41,7 @@ export async function runCommand(file: string | undefined, options: RunOptions):
     signal: stop.signal,
   })
   console.error(sentenceOf(outcome))
+  if (outcome.outcome === 'paused') console.error(howToGoOn(outcome.runId, data.path))
   console.log(JSON.stringify(wire(outcome), null, options.json ? 0 : 2))
   return codeOf(outcome)
 }
@@ -63,6 +64,15 @@ function sentenceOf({ runId, outcome, reason, waitsFor, elapsedS }: RunOutcome):
   const waits = waitsFor?.length ? `: ${waitsFor.join('; ')}` : ''
   const why = reason ? `: ${reason}` : ''
   return `${runId} ${words} after ${elapsedS.toFixed(1)} s${waits || why}`
+}
+
+/** What a run that waits needs next: someone who decides, and something that works on it again. */
+function howToGoOn(runId: string, dataPath: string): string {
+  const folder = /^[\w./~:\\-]+$/.test(dataPath) ? dataPath : JSON.stringify(dataPath)
+  return [
+    `Decide it in the console:  npx holdpoint serve --data ${folder}`,
+    `It goes on there, or here: npx holdpoint run --resume ${runId} --data ${folder}`,
+  ].join('\n')
 }
 
 function codeOf({ outcome }: RunOutcome): number {

@@ -33,6 +33,10 @@ export interface ServeOptions {
 }
 
 const defaultPort = 3000
+/** Where the lab listens (examples/lab/main.ts): this port and those after it, one for each agent. */
+const defaultLabPort = 4701
+const labAgents = 4
+const labGoneWithinMs = 2_000
 /** The development server builds what it needs first. */
 const answersWithinMs = 120_000
 const askAgainMs = 100
@@ -44,17 +48,19 @@ export async function serve(options: ServeOptions): Promise<number> {
   const port = options.port ?? portFromEnvironment()
   const data = dataFolder(options.data)
   const origin = originOf(options, port)
-  await mustBeFree(host, port)
   makeDataFolder(data)
+  await mustHaveNoServer(data)
+  await mustBeFree(host, port)
 
   const children = new Children(root)
   const ended = new Promise<ProgramEnd>((resolve) => {
     children.onEnd((end) => (end.name === 'lab' ? tellLabEnded(end) : resolve(end)))
   })
   const asked = askedToStop(() => children.kill())
-  const env = environment(options, data, origin, port)
   const lab = path.join(root, 'dist/lab.js')
-  if (options.lab && existsSync(lab)) children.start('lab', [lab], env)
+  const withLab = options.lab === true && existsSync(lab) && (await labPortsAreFree())
+  const env = environment({ ...options, lab: withLab }, data, origin, port)
+  if (withLab) children.start('lab', [lab], env)
   const next = path.join(root, 'node_modules/next/dist/bin/next')
   children.start('console', [next, options.dev ? 'dev' : 'start', '-H', host, '-p', String(port)], env)
 
@@ -140,13 +146,50 @@ function originOf(options: ServeOptions, port: number): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
-function mustBeFree(host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new UsageError(whyNotListening(error, host, port))),
+/**
+ * The console takes the folder's lock itself; asked here first, a folder that another server has is one sentence and
+ * not a console that ends. Throws Problem `data_folder_taken` and what else the lock throws.
+ */
+async function mustHaveNoServer(data: DataFolder): Promise<void> {
+  const { lockForServer } = await import('@/lib/store/server-lock')
+  lockForServer(data.path).release()
+}
+
+/** False, after one sentence, when one of the lab's ports is taken: the console then starts without the lab. */
+async function labPortsAreFree(): Promise<boolean> {
+  const base = Number(process.env.HOLDPOINT_LAB_PORT ?? defaultLabPort)
+  if (!Number.isInteger(base) || base < 1 || base > 65_535 - labAgents) return true
+  for (let port = base; port < base + labAgents; port++) {
+    if (await isFreeSoon(port)) continue
+    console.error(
+      `The example agents are left out: they need the ports ${base} to ${base + labAgents - 1} on 127.0.0.1, and ${port} is taken by another program; stop it, or name the first of four free ports in HOLDPOINT_LAB_PORT.`,
     )
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()))
+    return false
+  }
+  return true
+}
+
+/** A lab that was killed with its console may need a moment to be gone. */
+async function isFreeSoon(port: number): Promise<boolean> {
+  const until = Date.now() + labGoneWithinMs
+  while (await listeningFault('127.0.0.1', port)) {
+    if (Date.now() > until) return false
+    await new Promise((resolve) => setTimeout(resolve, askAgainMs))
+  }
+  return true
+}
+
+async function mustBeFree(host: string, port: number): Promise<void> {
+  const fault = await listeningFault(host, port)
+  if (fault) throw new UsageError(whyNotListening(fault, host, port))
+}
+
+/** Why nothing can listen there; undefined when something can. */
+function listeningFault(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', resolve)
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(undefined)))
   })
 }
 

@@ -41,8 +41,10 @@ export class StageFailed extends Error {
 /** Seconds since `begun` (ms since the epoch), for people: `0.4 s`, `1 min 12 s`. */
 export function took(begun) {
   const seconds = (Date.now() - begun) / 1000
-  if (seconds < 60) return `${seconds.toFixed(1)} s`
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`
+  // Rounded first: 239.7 s are 4 min 0 s, not 3 min 60 s.
+  const whole = Math.round(seconds)
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`
 }
 
 /** Says what begins, does it, says how long it took. Throws what `work` throws, after saying that it failed. */

@@ -41,6 +41,7 @@ function print({ file, format, valid, nodes, diagnostics }: Checked): void {
     console.log(`${file}:${line}:${column}: ${severity}: ${message} ${mend} [${code}]`)
   }
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length
-  if (valid) console.log(`${file}: valid ${format} workflow with ${nodes ?? 0} nodes`)
+  if (valid)
+    console.log(`${file}: valid ${format} workflow with ${nodes ?? 0} ${nodes === 1 ? 'node' : 'nodes'}`)
   else console.log(`${file}: ${errors} ${errors === 1 ? 'error' : 'errors'}`)
 }

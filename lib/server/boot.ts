@@ -5,6 +5,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { firstRunLink } from '@/lib/auth/first-run'
+import { isProblem } from '@/lib/base/problem'
 import { lockForServer } from '@/lib/store/server-lock'
 import { startWorker } from '@/lib/worker/worker'
 import { stampAddresses } from './http/client-address'
@@ -28,7 +29,9 @@ export function boot(): void {
   globalThis.holdpointInstallation = opened
   opened.catch((error: unknown) => {
     const sentence = error instanceof Error ? error.message : String(error)
-    log.fatal({ err: error }, `Holdpoint cannot start: ${sentence}`)
+    // A Problem's sentence says it all, and its stack would bury it.
+    if (isProblem(error)) log.fatal({ code: error.code }, `Holdpoint cannot start: ${sentence}`)
+    else log.fatal({ err: error }, `Holdpoint cannot start: ${sentence}`)
     process.exit(1)
   })
 }
