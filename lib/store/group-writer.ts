@@ -21,7 +21,7 @@ import type { WriteGate } from './write-gate'
  * bare driver 3,700 a second, Prisma's interactive transaction with raw statements 1,190, its batch transaction 700. So
  * the ledger writes with hand-prepared statements on a connection of its own, which takes 1.2 times what the bare driver
  * does for the same rows (1 run: 2,133 beside 2,694 commits a second; 200 runs at once: 12,889 beside 15,199; 50 µs of
- * processor a commit beside 31), and Prisma keeps what people change. lib/store/bench-commit.ts measures again.
+ * processor a commit beside 31), and Prisma keeps what people change. `npm run bench` measures again.
  */
 const maxGroupJobs = 500
 const maxGroupBytes = 16 * 1024 * 1024

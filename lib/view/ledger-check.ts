@@ -1,6 +1,7 @@
 import { unverifiedPayload } from '@/lib/ect/jws'
 import { type Jwks, parseKeySet } from '@/lib/ect/keys'
 import { type LedgerHead, type LedgerVerdict, verifyLedger } from '@/lib/ect/ledger-verify'
+import { checkKeyUsable } from '@/lib/ect/verify'
 import type { LedgerEntryWire } from './run-fold'
 
 export interface LedgerCheck {
@@ -18,7 +19,7 @@ export type CheckVerdict =
 
 /**
  * Checks a run's ledger: every signature, limit and link, the chain, and the signed heads. Never throws for what the
- * ledger says; the first entry that does not hold is named.
+ * ledger says; the first entry that does not hold is named. Throws Problem `key_unusable` when this browser cannot verify.
  */
 export async function checkLedger(
   { run, entries, heads, keys }: LedgerCheck,
@@ -32,6 +33,8 @@ export async function checkLedger(
     return { holds: false, tokens: 0, failure: { seq: 1, code: 'ledger_broken', sentence } }
   }
   const known = parseKeySet(keys)
+  // Said by its name: an old browser that knows no Ed25519 would call every signature wrong.
+  for (const key of known.values()) await checkKeyUsable(key)
   const verdict = await verifyLedger({ wid, rows: entries, heads, keys: known }, { onProgress })
   return verdict.holds ? { ...verdict, kids: [...known.keys()] } : refusal(verdict)
 }
