@@ -43,7 +43,7 @@ test.describe
       await expect(status(page)).toContainText('waiting for operator')
 
       await page.getByRole('button', { name: /^Approve “Move traffic to transit-b”/ }).click()
-      await expect(status(page)).toContainText('failed')
+      await expect(status(page)).toContainText('partly done at Check the flows')
       expect(readFileSync(house.routerFile()).equals(before)).toBe(false)
       expect(await isMarked(page), 'the page was never loaded again').toBe(true)
     })
@@ -103,7 +103,7 @@ test.describe
         expect(agent.state).toBe('changed')
         agent.keepsSilent = false
         await house.start({ lab: true })
-        await expect(status(page)).toContainText('taken back')
+        await expect(status(page)).toContainText(/taken back/i)
         expect(agent.state).toBe('as it was')
         expect(agent.rollbacks.length).toBe(2)
         expect(agent.rollbacks[1]).toEqual(agent.rollbacks[0])
