@@ -1,7 +1,6 @@
 /* The API as programs meet it, over real HTTP: refusals, pages, repeated writes, tokens, and what strangers try. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Page as Paged, ProblemDetails, RunRow, Validation } from '@/lib/view/wire'
 import { type Answer, Api } from './api'
@@ -262,8 +261,8 @@ test.describe('the data folder', () => {
     expect((await fetch(`${house.origin}/api/v1/health`)).status).toBe(200)
   })
 
-  test('that cannot be written is named', async () => {
-    const file = path.join(mkdtempSync(path.join(tmpdir(), 'holdpoint-e2e-')), 'a-file')
+  test('that cannot be written is named', async ({ house: _ }, info) => {
+    const file = info.outputPath('a-file')
     writeFileSync(file, '')
     const told = await serve('--data', path.join(file, 'data'))
     expect(told.code).not.toBe(0)
