@@ -1,3 +1,4 @@
+import { consoleAtSize } from './bench/console'
 import { durableSteps } from './bench/durable-steps'
 import type { Benchmark } from './bench/figures'
 import { longLedger } from './bench/long-ledger'
@@ -5,4 +6,4 @@ import { memory } from './bench/memory'
 import { stepHistory } from './bench/step-history'
 
 /** Every benchmark there is, in the order they are measured. */
-export const benchmarks: readonly Benchmark[] = [durableSteps, stepHistory, longLedger, memory]
+export const benchmarks: readonly Benchmark[] = [durableSteps, stepHistory, longLedger, memory, consoleAtSize]

@@ -27,11 +27,17 @@ export interface BenchHouse {
   close(): Promise<void>
 }
 
-/** `perform` may be replaced, to hold steps back. */
-export async function openBenchHouse(perform?: Runner['perform']): Promise<BenchHouse> {
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'holdpoint-bench-'))
+interface HouseOptions {
+  /** Replaces the local runner's, to hold steps back. */
+  perform?: Runner['perform']
+  /** Stays when the house is closed; by default a folder that is thrown away. */
+  dataDir?: string
+}
+
+export async function openBenchHouse({ perform, dataDir }: HouseOptions = {}): Promise<BenchHouse> {
+  const dir = dataDir ?? fs.mkdtempSync(path.join(os.tmpdir(), 'holdpoint-bench-'))
   const installation = await openInstallation({
-    dataDir: path.join(dir, 'data'),
+    dataDir: dir,
     origin: 'http://localhost:3999',
     log: createLog('error'),
   })
@@ -52,7 +58,7 @@ export async function openBenchHouse(perform?: Runner['perform']): Promise<Bench
       startRun(installation, { version, input: { content }, by: 'person:bench', dryRun: false }),
     async close() {
       await installation.close()
-      fs.rmSync(dir, { recursive: true, force: true })
+      if (dataDir === undefined) fs.rmSync(dir, { recursive: true, force: true })
     },
   }
 }

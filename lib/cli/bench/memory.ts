@@ -37,8 +37,8 @@ export const memory: Benchmark = {
 
 /** In a process of its own: what other benchmarks leave behind is not this one's. */
 function heldBy(runs: number, say: (line: string) => void): Promise<[Held, Held]> {
-  const child = fork(path.join(import.meta.dirname, 'memory-child.ts'), [String(runs)], {
-    execArgv: ['--expose-gc', '--import', 'tsx'],
+  const child = fork(path.join(import.meta.dirname, 'memory-child.js'), [String(runs)], {
+    execArgv: ['--expose-gc'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const held: Held[] = []

@@ -24,9 +24,11 @@ export const stepHistory: Benchmark = {
     const sizes = [100, quick ? 5_000 : 100_000] as const
     const steps = quick ? 150 : 700
     const turns = new Turns()
-    const house = await openBenchHouse(async (action, effects) => {
-      await turns.enter(effects.runId ?? '')
-      return { output: { path: action.target } }
+    const house = await openBenchHouse({
+      perform: async (action, effects) => {
+        await turns.enter(effects.runId ?? '')
+        return { output: { path: action.target } }
+      },
     })
     const version = await house.version(watchedChain(steps))
     const runs: RunId[] = []
