@@ -5,12 +5,13 @@ import { cx } from '@/components/ui/cx'
 import { Table, Td, Th } from '@/components/ui/table'
 import type { Verification } from '@/lib/ui/ledger-verify'
 import { shortId } from '@/lib/ui/short-id'
+import { useSmallScreen } from '@/lib/ui/small-screen'
 import type { LedgerRow } from '@/lib/view/visit-view'
 import { standingOf, TokenMark } from './token-mark'
 import { clockMs } from './token-time'
 
 /** Px, as every table's. */
-const rowHeight = 32
+const rowHeights = { desk: 32, phone: 48 }
 const wideOnly = 'max-md:hidden'
 
 /** Every token of the run, in ledger order; only rows in sight are in the page. Follows the run while at its end. */
@@ -31,12 +32,15 @@ export function LedgerTable({
 }) {
   const scroller = useRef<HTMLDivElement>(null)
   const atEnd = useRef(true)
+  const rowHeight = useSmallScreen() ? rowHeights.phone : rowHeights.desk
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     overscan: 12,
   })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height lie elsewhere
+  useEffect(() => virtual.measure(), [rowHeight])
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new row is the reason to look
   useEffect(() => {
     if (atEnd.current && selected === undefined) virtual.scrollToIndex(rows.length - 1)

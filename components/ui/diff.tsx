@@ -89,7 +89,9 @@ export function Diff({
 function DiffHead({ title, words, aside }: { title: string; words?: string; aside?: ReactNode }) {
   return (
     <figcaption className="flex h-8 items-center gap-3 overflow-hidden whitespace-nowrap border-b bg-canvas px-3 text-t1 text-ink-3 max-md:h-9">
-      <b className="mono truncate text-ink">{title}</b>
+      <b className="mono truncate text-ink" title={title}>
+        {title}
+      </b>
       {words && <span className="shrink-0">{words}</span>}
       <span className="flex-1" />
       {aside}

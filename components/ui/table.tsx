@@ -2,7 +2,7 @@ import type { ComponentProps } from 'react'
 import { cx } from './cx'
 
 /*
- * Tables: 28 px heads in the label size, 32 px rows, hairlines. `numeric` sets mono, tabular and right-aligned.
+ * Tables: 28 px heads in the label size, 32 px rows (48 on a phone), hairlines. `numeric` sets mono, tabular and right-aligned.
  * A wide table scrolls inside `TableScroll`, never the page.
  */
 
@@ -32,7 +32,7 @@ export function Td({ numeric = false, className, ...rest }: ComponentProps<'td'>
   return (
     <td
       className={cx(
-        'h-8 whitespace-nowrap border-b px-3 first:pl-4 last:pr-4',
+        'h-8 whitespace-nowrap border-b px-3 first:pl-4 last:pr-4 max-md:h-12',
         numeric && 'num text-right',
         className,
       )}

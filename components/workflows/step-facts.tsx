@@ -34,8 +34,7 @@ function Whole({ workflow }: { workflow: WorkflowDetail }) {
     <Facts label={96}>
       {workflow.description && <Fact label="About">{workflow.description}</Fact>}
       <Fact label="Steps">
-        {count(graph.nodes.length, 'step')}, {count(graph.edges.length, 'edge')}.{' '}
-        <Sub>{graph.order} order</Sub>
+        {count(graph.nodes.length, 'step')}, {count(graph.edges.length, 'edge')}.
       </Fact>
       <Fact label="Held">
         {held === 0 ? 'None asks a person.' : `${count(held, 'step asks', 'steps ask')} a person.`}
