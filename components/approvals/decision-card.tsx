@@ -147,6 +147,8 @@ function Preview({ card, compact }: { card: ApprovalCard; compact: boolean }) {
     </span>
   )
   if (!card.preview) {
+    // What failed says itself what it did; a step that is held should have shown what it would do.
+    if (card.kind !== 'approval') return null
     return (
       <p className="text-t1 text-ink-3">
         No preview came with this question. Digest{' '}

@@ -22,6 +22,7 @@ export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; c
   const released = pauses ? releaseSentence(card.touches) : undefined
   return (
     <Facts className={compact ? 'mt-2' : 'mt-4 max-md:mt-2'} label={compact ? 104 : 112} dense={compact}>
+      {card.failure && <Fact label="What failed">{asSentence(card.failure)}</Fact>}
       <Fact label="Undo">
         {card.undo ? (
           <>

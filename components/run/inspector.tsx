@@ -208,7 +208,7 @@ function Outcome({
             </span>
           </Fact>
         )}
-        {visit.checkpoint && (
+        {visit.checkpoint && !frame.irreversible && (
           <Fact label="Undo">
             <Undo visit={visit} />
           </Fact>

@@ -84,6 +84,7 @@ export async function approvalCardOf(
   return {
     ...row,
     reason: approval.reason,
+    failure: noted.failure,
     action: approval.action,
     target: approval.target,
     preview: preview || undefined,
@@ -115,6 +116,7 @@ function isAction(value: unknown): value is Action {
 
 interface NotedApproval {
   approval: Approval
+  failure: string | undefined
   touches: ApprovalCard['touches']
   startedBy: string
   startedAt: number
@@ -141,10 +143,18 @@ function noteApproval(run: Run, id: string): NotedApproval {
     }))
   return {
     approval: structuredClone(approval),
+    failure: failureOf(run, approval),
     touches: { agents: [...agents], later },
     startedBy: run.start?.by ?? '',
     startedAt: run.start?.at ?? 0,
   }
+}
+
+function failureOf(run: Run, approval: Approval): string | undefined {
+  const visit = run.visits.get(approval.node)
+  if (visit?.visit !== approval.visit) return undefined
+  const { state } = visit
+  return state.status === 'failed' || state.status === 'escalated' ? state.error?.description : undefined
 }
 
 export interface DecisionWish {

@@ -124,6 +124,8 @@ export interface ApprovalRow {
  */
 export interface ApprovalCard extends ApprovalRow {
   reason: string
+  /** Why the step failed, when that is what is asked about. */
+  failure?: string
   /** Digest the decision is bound to; send it back with the verdict. */
   action: string
   target: string
