@@ -3,6 +3,7 @@
  * workers, in the server or alone, may share one store: the lease keeps two from doing the same work, the ledger's
  * fence keeps two from writing the same token.
  */
+import { setMaxListeners } from 'node:events'
 import type { RunId } from '@/lib/base/ids'
 import { faultPauseMs, RunDriver } from './drive'
 import { Hold } from './hold'
@@ -48,6 +49,8 @@ class WorkerLoop implements Worker {
   constructor(ports: WorkerPorts, owner: string) {
     this.ports = ports
     this.owner = owner
+    // Each run that is driven listens, and stops listening when it is let go: more than ten is no leak here.
+    setMaxListeners(maxRuns + 10, this.draining.signal)
   }
 
   start(): void {
