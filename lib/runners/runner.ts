@@ -13,6 +13,7 @@ import type { Json, JsonObject } from '@/lib/base/json'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ErrorType, Severity } from '@/lib/engine/facts'
 import type { Consequence } from '@/lib/nodes/node-kind'
+import type { ToolCall } from '@/lib/policy/tool-call'
 import type { RollbackStatus } from '@/lib/rollback/terms'
 import type { GraphNode, Policy } from '@/lib/workflow/graph'
 
@@ -68,7 +69,82 @@ export interface Effects {
   runId?: string
   /** Tokens that a request to an agent follows from (the visit's task token); becomes `par` of the request's token. */
   follows?: readonly string[]
+  /**
+   * Asks the workflow's policy about one exact call: static allowlist, then Rego. Throws EffectFailed `policy_denied`
+   * ("<tool> denied on <target>: <reason>"), which is never retried. Called in `describe` and again in `perform`.
+   */
+  allow(call: ToolCall): Promise<void>
+  /** The value of a named secret, looked up at the last moment; it goes into a request and nowhere else. */
+  secret(name: string): Promise<string | undefined>
+  models: Models
+  mcp: McpServers
+  children: ChildRuns
   now(): number
+}
+
+/** One bounded call of a model. */
+export interface ModelCall {
+  /** Name of a backend: the workflow's own, else the installation's. */
+  backend: string
+  messages: { role: 'system' | 'user' | 'assistant'; text: string }[]
+  maxTokens?: number
+  /** JSON Schema the answer must fit; a backend that knows structured output is told. */
+  schema?: JsonObject
+}
+
+export interface ModelAnswer {
+  text: string
+  usage: { promptTokens: number; completionTokens: number }
+}
+
+/** Named model backends. A backend that is unknown, down, slow or answers rubbish throws EffectFailed with a reason. */
+export interface Models {
+  /** Counts the answer's tokens against the run's `maxModelTokens`; past it throws `budget_exhausted`. */
+  ask(call: ModelCall, signal: AbortSignal): Promise<ModelAnswer>
+  /** Names the workflow may use, for sentences. */
+  names(): readonly string[]
+}
+
+export interface McpTool {
+  server: string
+  name: string
+  description: string
+  inputSchema: JsonObject
+  /** What the server says of it (MCP tool annotations); absent: nothing. */
+  readOnly?: boolean
+  destructive?: boolean
+  idempotent?: boolean
+}
+
+/** MCP servers, started on demand and reused. Whatever they do wrong throws EffectFailed with a reason. */
+export interface McpServers {
+  /** The tool of that name; of several servers that have one, the first in order of configuration. */
+  tool(name: string, signal: AbortSignal): Promise<McpTool | undefined>
+  call(
+    name: string,
+    args: JsonObject,
+    signal: AbortSignal,
+  ): Promise<{ content: Json[]; isError: boolean; structured: Json }>
+  read(uri: string, signal: AbortSignal): Promise<{ contents: Json[] }>
+}
+
+export interface ChildOutcome {
+  runId: string
+  status: 'completed' | 'failed' | 'timed_out' | 'errored' | 'paused'
+  finalValue: Json
+  lastNode?: string
+  reason: string
+}
+
+/** Runs that a step begins and waits for (agentd section 1.45). Each is a run of its own, linked into this one's DAG. */
+export interface ChildRuns {
+  /** The workflow at an author-declared path or name, pinned. Throws EffectFailed with all that is wrong with it. */
+  load(workflow: string): Promise<{ version: Hash; consequence: Consequence }>
+  /** Begins the child once, whatever crashes between, and waits for its end. `index` tells children of one step apart. */
+  run(
+    child: { version: Hash; start?: string; input: Json; index: number },
+    signal: AbortSignal,
+  ): Promise<ChildOutcome>
 }
 
 /** Remote agents an administrator has registered. */

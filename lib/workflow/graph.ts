@@ -32,6 +32,10 @@ export interface WorkflowGraph {
   budget: Budget
   policy: Policy
   rules: HitlRule[]
+  /** Model backends the workflow names for itself, besides those of the installation. */
+  backends?: Backend[]
+  /** Where each named secret is found; values are looked up at the last moment and never kept. */
+  secrets?: SecretSource[]
   /** Members the graph has no word for, by the name they had at the top level. */
   extra: JsonObject
 }
@@ -70,6 +74,8 @@ export interface GraphEdge {
 export interface Start {
   name: string
   node: string
+  /** What it is meant for. Absent: anything. */
+  source?: 'manual' | 'http' | 'event'
 }
 
 export interface ArtifactDeclaration {
@@ -85,6 +91,13 @@ export interface Budget {
   maxConcurrent?: number
   maxTokens?: number
   maxCheckpoints?: number
+  /** Model tokens, prompt and completion together, of the run and its child runs. */
+  maxModelTokens?: number
+  /** Bytes that the run's steps write to files, all together. */
+  maxWriteBytes?: number
+  /** Megabytes and processor seconds a child process may use. */
+  maxMemoryMb?: number
+  maxCpuS?: number
 }
 
 /** What the workflow's author allows beyond the default, which is nothing outside. */
@@ -93,6 +106,55 @@ export interface Policy {
   roots: Root[]
   /** Targets that http kinds may reach although they are loopback or private: `host:port`, `host` or a CIDR. */
   privateTargets: string[]
+  /** The static allowlist. Once it stands, what it does not name is denied. */
+  allow?: Allowlist
+  /** Asked as well, where the allowlist said yes; both must. */
+  rego?: RegoRules
+}
+
+/** Patterns of three forms: `*`, `prefix/**` or `prefix/*`, and a literal (agentd section 4). */
+export interface Allowlist {
+  fs: { read: string[]; write: string[]; delete: string[]; list: string[] }
+  env: { readKeys: string[] }
+  /** No methods: any. */
+  http: { urls: string[]; methods: string[] }
+  shell: { commands: string[] }
+  mcp: { servers: string[]; tools: string[]; resources: string[] }
+}
+
+export interface RegoRules {
+  /** The module's text; absent when `file` names where it stands, and it was not read in yet. */
+  text?: string
+  file?: string
+  data: JsonObject
+  /** A reference such as `data.agent.allow`. */
+  query: string
+}
+
+/** A model, by the name that nodes call it. */
+export interface Backend {
+  name: string
+  provider: BackendProvider
+  model?: string
+  /** Name of the environment variable that holds the key; the key itself never stands in a file. */
+  apiKeyEnv?: string
+  baseUrl?: string
+  /** `unix`: the socket; `scripted`: the file with the answers. */
+  path?: string
+}
+
+export type BackendProvider =
+  | 'anthropic'
+  | 'openai'
+  | 'gemini'
+  | 'openai-compatible'
+  | 'unix'
+  | 'http'
+  | 'scripted'
+
+export interface SecretSource {
+  name: string
+  from: { env: string } | { file: string }
 }
 
 export interface Root {
@@ -127,4 +189,6 @@ export interface Retry {
   maxMs: number
   /** 0 to 1. */
   jitter: number
+  /** The delay grows by `baseMs` each time instead of by `factor`. */
+  linear?: boolean
 }
