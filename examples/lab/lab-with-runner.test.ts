@@ -11,6 +11,7 @@ import { signClaims } from '@/lib/ect/sign'
 import { readWorkflow } from '@/lib/formats/format'
 import { nodeKind } from '@/lib/nodes/registry'
 import { agentRunner } from '@/lib/runners/agent'
+import { noReach } from '@/lib/runners/no-reach'
 import { EffectFailed, type Effects } from '@/lib/runners/runner'
 import type { GraphNode } from '@/lib/workflow/graph'
 import { type Lab, startLab } from './start-lab'
@@ -49,6 +50,7 @@ function effects(node: GraphNode): Effects {
       find: async (id) => lab.agents.find((agent) => agent.id === id),
       requestToken: async ({ aud, act, par, ext }) => sign(aud, act, par, ext),
     },
+    ...noReach,
     now: () => Date.now(),
   }
 }

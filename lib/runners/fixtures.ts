@@ -1,6 +1,7 @@
 /* Words that the tests of runners are built from. */
 import type { Json, JsonObject } from '@/lib/base/json'
 import type { GraphNode, Policy } from '@/lib/workflow/graph'
+import { noReach } from './no-reach'
 import { resolverOf, runnerOf } from './registry'
 import { type Action, EffectFailed, type Effects, type Runner, type Step } from './runner'
 
@@ -29,6 +30,7 @@ export function effectsWith(more: Partial<Effects> & { grants?: Partial<Policy> 
     policy: { roots: [], privateTargets: [], ...grants },
     installationRoots: [],
     agents: { find: async () => undefined, requestToken: async () => 'e30.e30.sig' },
+    ...noReach,
     now: () => 0,
     ...rest,
   }

@@ -17,6 +17,7 @@ import { type KeyRing, openKeyRing } from '@/lib/ect/keys-file'
 import { signClaims, signClaimsAsync, signHead } from '@/lib/ect/sign'
 import { verifyTokenSync } from '@/lib/ect/verify-node'
 import { readWorkflow } from '@/lib/formats/format'
+import { noReach } from '@/lib/runners/no-reach'
 import { resolverOf, runnerOf } from '@/lib/runners/registry'
 import { type AgentStore, openAgents } from '@/lib/store/agents'
 import { openAnswers } from '@/lib/store/answers'
@@ -95,6 +96,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     tokenHolds: async (runId, jti) => tokenHolds(store, keys, runId, jti),
     runnerOf: (kind) => runnerOf(kind) ?? resolverOf(kind),
     agents: agentsOf(agents, keys, id),
+    reach: () => noReach,
     installationRoots: options.roots ?? [path.join(dataDir, 'files')],
     rollbackUri: `${origin}/.well-known/atd/rollback`,
     onAppend: (listener) => store.onAppend(listener),

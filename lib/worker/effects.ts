@@ -24,6 +24,7 @@ export function effectsFor(
     installationRoots: ports.installationRoots,
     agents: ports.agents(header.wid),
     follows: step.follows,
+    ...ports.reach({ run, header, ...step }),
     now: () => ports.timer.now(),
   }
 }

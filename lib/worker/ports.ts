@@ -2,7 +2,9 @@
 import type { Clock } from '@/lib/base/clock'
 import type { Mint, RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
-import type { LeaseStore, LedgerStore, SealedCheckpoint } from '@/lib/engine/ports'
+import type { LeaseStore, LedgerStore, RunHeader, SealedCheckpoint } from '@/lib/engine/ports'
+import type { Run } from '@/lib/engine/run'
+import type { Reach } from '@/lib/runners/no-reach'
 import type { AgentDirectory, Resolver, Runner } from '@/lib/runners/runner'
 import type { RunBook, Signer } from './run-book'
 
@@ -32,6 +34,20 @@ export type KindRunner = Resolver & Partial<Runner>
 /** Reaches agents on behalf of one run. */
 export type AgentsOfRun = (wid: string) => AgentDirectory
 
+/** The step that reaches out, and the run it belongs to. */
+export interface ReachingStep {
+  run: Pick<Run, 'graph' | 'start'>
+  header: RunHeader
+  node: string
+  visit: number
+  attempt: number
+  signal: AbortSignal
+  follows: readonly string[]
+}
+
+/** What one attempt of one step may reach beyond files, HTTP and agents. */
+export type ReachOf = (step: ReachingStep) => Reach
+
 export interface WorkerLog {
   info(data: object, sentence: string): void
   warn(data: object, sentence: string): void
@@ -51,6 +67,7 @@ export interface WorkerPorts {
   /** What performs a kind. Kinds that wait for somebody outside only resolve and describe. */
   runnerOf(kind: string): KindRunner | undefined
   agents: AgentsOfRun
+  reach: ReachOf
   installationRoots: readonly string[]
   /** Where others ask this installation for rollbacks (`/.well-known/atd/rollback`). */
   rollbackUri: string

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { mintUuid, type RunId, runIdOf } from '@/lib/base/ids'
 import type { Run } from '@/lib/engine/run'
 import type { Consequence } from '@/lib/nodes/node-kind'
+import { noReach } from '@/lib/runners/no-reach'
 import { EffectFailed, type Runner } from '@/lib/runners/runner'
 import { memoryStore } from '@/lib/store/memory'
 import type { GraphNode } from '@/lib/workflow/graph'
@@ -48,6 +49,7 @@ class Bench {
       tokenHolds: async () => true,
       runnerOf: () => runner,
       agents: () => ({ find: async () => undefined, requestToken: async () => '' }),
+      reach: () => noReach,
       installationRoots: [],
       rollbackUri: 'https://holdpoint.example/rollback',
       onAppend: (listener) => this.store.onAppend(listener),

@@ -1,6 +1,7 @@
 /** Simulated processes: each has a book, ports and perhaps a worker of its own, and reaches the world by calls alone. */
 
 import type { Commit, LeaseRef, LedgerStore } from '@/lib/engine/ports'
+import { noReach } from '@/lib/runners/no-reach'
 import { resolverOf } from '@/lib/runners/registry'
 import type { Store } from '@/lib/store/store'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
@@ -73,6 +74,7 @@ export function startHouse(around: Surroundings, name: string, works: boolean): 
       find: async () => undefined,
       requestToken: async () => '',
     }),
+    reach: () => noReach,
     installationRoots: [],
     rollbackUri: 'https://simulated.example/.well-known/atd/rollback',
     onAppend: (listener) =>

@@ -1,0 +1,19 @@
+import { EffectFailed, type Effects } from './runner'
+
+/** What a step may reach beyond files, HTTP and agents. */
+export type Reach = Pick<Effects, 'allow' | 'secret' | 'models' | 'mcp' | 'children'>
+
+function nothing(what: string): () => Promise<never> {
+  return async () => {
+    throw new EffectFailed('not_configured', `There are no ${what} where this runs`)
+  }
+}
+
+/** Nothing is denied and nothing can be reached: where only files, HTTP and agents are served. */
+export const noReach: Reach = {
+  allow: async () => undefined,
+  secret: async () => undefined,
+  models: { ask: nothing('model backends'), names: () => [] },
+  mcp: { tool: async () => undefined, call: nothing('MCP servers'), read: nothing('MCP servers') },
+  children: { load: nothing('child runs'), run: nothing('child runs') },
+}
