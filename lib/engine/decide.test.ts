@@ -33,6 +33,7 @@ import {
   undone,
   uuidOf,
 } from './histories'
+import { projectionOf } from './projection'
 import type { Run } from './run'
 
 const asks: Partial<GraphNode> = { approval: { role: 'operator', reason: 'It matters', onSilence: 'hold' } }
@@ -454,7 +455,18 @@ describe('a failed attempt', () => {
     expect(granted(run, { type: 'finish' }).run.state).toMatchObject({
       terminal: 'failed',
       reason: 'Cancelled by person:ada: Enough',
+      cancelled: { by: 'person:ada', reason: 'Enough' },
     })
+    expect(projectionOf(run, run.lastAt)).toMatchObject({ terminal: 'failed', stopped: 'cancelled' })
+  })
+  it('ends a run that the engine stops as failed: nobody cancelled it', () => {
+    const run = runOf(graph, [begun(), started('a')])
+    granted(run, { type: 'cancel', by: 'engine', reason: 'The run is out of its time budget' })
+    granted(run, failure())
+    const { state } = granted(run, { type: 'finish' }).run
+    expect(state).toMatchObject({ terminal: 'failed', reason: 'The run is out of its time budget' })
+    expect(state).toMatchObject({ cancelled: undefined })
+    expect(projectionOf(run, run.lastAt).stopped).toBeUndefined()
   })
   it('of what cannot be undone is brought to a person', () => {
     const run = runOf(pair, [
