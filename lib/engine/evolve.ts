@@ -310,6 +310,7 @@ function evolveRollback(
       rollback.status = fact.status
       rollback.resultJti = fact.jti
       run.state = { status: 'rolled_back', rollback: rollback.id }
+      if (fact.status === 'completed') resetCovered(run, rollback, fact.at)
       return
     case 'rollback_choice':
       rollback.choice = fact.choice
@@ -362,6 +363,19 @@ function evolveActResult(run: Run, rollback: Rollback, fact: FactOf<'rollback_ac
   const visit = visitOf(run, fact.node, fact.visit)
   if (visit && fact.status === 'completed') {
     setState(run, visit, { status: 'rolled_back', rollback: rollback.id, since: fact.at })
+  }
+}
+
+/**
+ * What a completed rollback covers and had nothing to undo is taken back with the rest: a step that only reads, or one
+ * that failed before it could have an effect. No act of its own says so, because there was nothing to act on.
+ */
+function resetCovered(run: Run, rollback: Rollback, at: number): void {
+  for (const node of nodesInScope(run, rollback)) {
+    const visit = run.visits.get(node) as Visit
+    const over = visit.state.status === 'done' || visit.state.status === 'failed'
+    if (!over || visit.firstCheckpoint !== undefined) continue
+    setState(run, visit, { status: 'rolled_back', rollback: rollback.id, since: at })
   }
 }
 
