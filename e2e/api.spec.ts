@@ -152,6 +152,13 @@ test.describe('deciding', () => {
     const gone = await heldNote(api, 'gone')
     expect((await api.post(`/api/v1/runs/${gone.run}/cancel`, { reason: 'Not today' })).status).toBe(200)
     await expect.poll(async () => (await api.run(gone.run)).row.status).toBe('ended')
+    expect((await api.run(gone.run)).row).toMatchObject({ terminal: 'failed', stopped: 'cancelled' })
+    const found = async (status: string) =>
+      (await api.must(api.get<Paged<RunRow>>(`/api/v1/runs?status=${status}&limit=50`))).items.map(
+        ({ id }) => id,
+      )
+    expect(await found('cancelled')).toContain(gone.run)
+    expect(await found('failed')).not.toContain(gone.run)
     const late = await api.post<ProblemDetails>(`/api/v1/approvals/${gone.id}/decision`, {
       verdict: 'approve',
       action: gone.action,

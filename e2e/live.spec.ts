@@ -28,7 +28,7 @@ test('a lost connection shows, resumes, misses nothing and doubles nothing', asy
   expect(endsHeard(heard)).toBe(1)
 
   cable.mend()
-  await page.getByRole('button', { name: 'Try now' }).click()
+  await tryNow(page)
   await expect(page.getByText('Connection lost.')).toBeHidden()
   for (const run of missed) {
     await expect(
@@ -61,7 +61,7 @@ test('a run’s page follows its ledger through a gap', async ({ page, api, cabl
   )
   await expect.poll(async () => (await api.run(run)).row.terminal).toBe('success')
   cable.mend()
-  await page.getByRole('button', { name: 'Try now' }).click()
+  await tryNow(page)
   await expect(status(page)).toContainText('succeeded')
   const { seq } = await api.run(run)
   await expect(page.getByRole('button', { name: new RegExp(`^${seq} of ${seq} tokens$`) })).toBeVisible()
@@ -86,4 +86,12 @@ async function listen(page: Page): Promise<StreamEvent[]> {
 
 function endsHeard(heard: StreamEvent[]): number {
   return heard.filter((event) => event.act === 'atd:workflow_complete').length
+}
+
+/** Presses the button, unless the page has found its way back by itself already: both are right. */
+async function tryNow(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const buttons = [...document.querySelectorAll('button')]
+    buttons.find((button) => button.textContent === 'Try now')?.click()
+  })
 }

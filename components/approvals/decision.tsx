@@ -14,16 +14,8 @@ import type { ApprovalCard } from '@/lib/view/wire'
 import { tellDecided } from './decided-toast'
 import { DecisionCard } from './decision-card'
 import { StaleDecision } from './stale-decision'
+import type { TooLate } from './too-late'
 import { kindWords, verdictWords } from './words'
-
-/** What was tried and came too late. */
-export interface TooLate {
-  verdict: Verdict
-  at: number
-  sentence: string
-  /** The reason the person typed: it was work, and may be said elsewhere. */
-  comment: string
-}
 
 /** An answer that was sent and not answered. Until the question is read anew, nobody here knows whether it arrived. */
 interface Lost {

@@ -11,7 +11,7 @@ import { links } from '@/lib/ui/links'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import { plainActor, plainWords } from '@/lib/view/frame'
 import type { ApprovalCard } from '@/lib/view/wire'
-import type { TooLate } from './decision'
+import type { TooLate } from './too-late'
 import { verdictWords } from './words'
 
 /** A decision that came too late: who decided, when and why, and the way on. The person's own click changed nothing. */

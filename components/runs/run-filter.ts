@@ -11,8 +11,9 @@ export const filterStatuses = [
   'rolling_back',
   'rolled_back',
   'partial',
+  'cancelled',
   'success',
-] as const satisfies readonly (RunRow['status'] | NonNullable<RunRow['terminal']>)[]
+] as const satisfies readonly (RunRow['status'] | NonNullable<RunRow['terminal' | 'stopped']>)[]
 
 /** The filter an address asks for; members that are empty are left out, so that the same view has the same key. */
 export function filterOf(params: { get(name: string): string | null }): RunFilter {

@@ -100,6 +100,13 @@ export const stateLooks: Record<ShownState, StateLook> = {
     line: 'border-line',
     wash: 'bg-canvas',
   },
+  cancelled: {
+    word: 'cancelled',
+    shape: <rect x="3.75" y="3.75" width="8.5" height="8.5" rx="1.5" />,
+    text: 'text-ink-2',
+    mark: 'text-ink-3',
+    ...neutral,
+  },
   unknown: {
     word: 'unknown',
     shape: (
@@ -152,38 +159,34 @@ export function StateMark({
 
 type RunStatusName = RunRow['status']
 type Terminal = NonNullable<RunRow['terminal']>
+type RunWord = Exclude<RunStatusName, 'ended'> | Terminal | NonNullable<RunRow['stopped']>
+type Standing = Pick<RunRow, 'status' | 'terminal' | 'stopped'>
 
 /** What a run is at: its word, and whose shape and colour it wears. */
-export const runLooks: Record<Exclude<RunStatusName, 'ended'> | Terminal, { word: string; as: ShownState }> =
-  {
-    running: { word: 'running', as: 'running' },
-    waiting: { word: 'waiting', as: 'waiting' },
-    paused: { word: 'paused', as: 'skipped' },
-    cancelling: { word: 'cancelling', as: 'running' },
-    rolling_back: { word: 'rolling back', as: 'rolled_back' },
-    rolled_back: { word: 'rolled back', as: 'rolled_back' },
-    success: { word: 'succeeded', as: 'done' },
-    partial: { word: 'partly done', as: 'failed' },
-    failed: { word: 'failed', as: 'failed' },
-    escalated: { word: 'escalated', as: 'escalated' },
-  }
+export const runLooks: Record<RunWord, { word: string; as: ShownState }> = {
+  running: { word: 'running', as: 'running' },
+  waiting: { word: 'waiting', as: 'waiting' },
+  paused: { word: 'paused', as: 'skipped' },
+  cancelling: { word: 'cancelling', as: 'running' },
+  rolling_back: { word: 'rolling back', as: 'rolled_back' },
+  rolled_back: { word: 'rolled back', as: 'rolled_back' },
+  success: { word: 'succeeded', as: 'done' },
+  partial: { word: 'partly done', as: 'failed' },
+  failed: { word: 'failed', as: 'failed' },
+  cancelled: { word: 'cancelled', as: 'cancelled' },
+  escalated: { word: 'escalated', as: 'escalated' },
+}
 
 /** The word and the shape of a run's row. */
-export function runLook(run: Pick<RunRow, 'status' | 'terminal'>): { word: string; as: ShownState } {
-  const name = run.status === 'ended' ? (run.terminal ?? 'ended') : run.status
+export function runLook(run: Standing): { word: string; as: ShownState } {
+  const name = run.status === 'ended' ? (run.stopped ?? run.terminal ?? 'ended') : run.status
   return Object.hasOwn(runLooks, name)
     ? runLooks[name as keyof typeof runLooks]
     : { word: name, as: 'unknown' }
 }
 
 /** A run's shape and word. */
-export function RunMark({
-  run,
-  children,
-}: {
-  run: Pick<RunRow, 'status' | 'terminal'>
-  children?: ReactNode
-}) {
+export function RunMark({ run, children }: { run: Standing; children?: ReactNode }) {
   const look = runLook(run)
   return <StateMark state={look.as}>{children ?? look.word}</StateMark>
 }

@@ -3,9 +3,11 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** How long a program may go on finishing effects after it was asked to stop. */
-const drainMs = 40_000
+export const drainMs = 40_000
 /** npm passes on a Ctrl-C that the program has had from the terminal already: within this it is the same one. */
 const sameSignalMs = 1_500
+/** How often it is looked whether npm is still there. */
+const parentAskedMs = 500
 
 export interface ProgramEnd {
   name: string
@@ -38,6 +40,8 @@ export class Children {
     this.#running.set(child, name)
     const gone = (code: number | null, signal: NodeJS.Signals | null) => {
       if (!this.#running.delete(child)) return
+      // What it started and left behind would hold its port.
+      signalGroup(child, 'SIGKILL')
       for (const listener of this.#ended) listener({ name, code, signal })
     }
     child.on('exit', gone)
@@ -57,7 +61,8 @@ export class Children {
         if (this.#running.size === 0) resolve()
       })
     })
-    this.#signal('SIGTERM')
+    // Each passes it on to what it started: told by the group as well, those would take it for a second Ctrl-C.
+    for (const child of this.#running.keys()) child.kill('SIGTERM')
     const timer = setTimeout(() => {
       console.error(
         `Not stopped after ${drainMs / 1000} s: ${[...this.#running.values()].join(', ')}. Ending it.`,
@@ -70,23 +75,24 @@ export class Children {
 
   /** Ends all at once. The ledger is safe; what was under way is found again at the next start. */
   kill(): void {
-    this.#signal('SIGKILL')
-  }
-
-  #signal(signal: NodeJS.Signals): void {
-    for (const child of this.#running.keys()) {
-      try {
-        // The whole group: a program may have started others.
-        if (process.platform !== 'win32' && child.pid) process.kill(-child.pid, signal)
-        else child.kill(signal)
-      } catch {
-        // It has just ended by itself.
-      }
-    }
+    for (const child of this.#running.keys()) signalGroup(child, 'SIGKILL')
   }
 }
 
-/** Resolves when this process is asked to stop. A second Ctrl-C calls `atOnce`. */
+/** The program and all it started. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (process.platform !== 'win32' && child.pid) process.kill(-child.pid, signal)
+    else child.kill(signal)
+  } catch {
+    // Nobody is left of it.
+  }
+}
+
+/**
+ * Resolves when this process is asked to stop, or when npm, which started it, was: npm's shell ends on a signal without
+ * passing it on, and nobody would be left to stop what runs here. A second Ctrl-C calls `atOnce`.
+ */
 export function askedToStop(atOnce: () => void): Promise<void> {
   return new Promise((resolve) => {
     let firstAt = 0
@@ -97,5 +103,18 @@ export function askedToStop(atOnce: () => void): Promise<void> {
       } else if (Date.now() - firstAt > sameSignalMs) atOnce()
     }
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, asked)
+    if (!startedByNpm()) return
+    const parent = process.ppid
+    const watch = setInterval(() => {
+      if (process.ppid === parent) return
+      clearInterval(watch)
+      if (firstAt === 0) asked()
+    }, parentAskedMs)
+    watch.unref()
   })
+}
+
+/** By `npm start` or `npm run dev` themselves, not by a script of someone else's that leaves this behind on purpose. */
+function startedByNpm(): boolean {
+  return ['start', 'dev'].includes(process.env.npm_lifecycle_event ?? '')
 }

@@ -10,6 +10,7 @@
  *   HOLDPOINT_LAB_DATA         folder of the lab's own state
  *   HOLDPOINT_FIRST_LINK_FILE  where to leave the one-time link while nobody has an account (mode 0600)
  *   NEXT_MANUAL_SIG_HANDLE     1: the server drains on SIGTERM by itself (lib/server/boot.ts)
+ *   NEXT_EXIT_TIMEOUT_MS       as long as that may take, where Next's development server would wait 0.1 s
  *   PORT, HOSTNAME             as Next knows them
  *
  * The lab is told HOLDPOINT_LAB_DATA, HOLDPOINT_DATA and HOLDPOINT_ORIGIN. Both stop on SIGTERM, and when this process
@@ -18,7 +19,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import { askedToStop, Children, type ProgramEnd } from './children'
+import { askedToStop, Children, drainMs, type ProgramEnd } from './children'
 import { type DataFolder, dataFolder } from './data-folder'
 import { exitCode } from './exit-codes'
 import { UsageError } from './usage-error'
@@ -110,6 +111,7 @@ function environment(
     HOSTNAME: options.host,
     NEXT_TELEMETRY_DISABLED: '1',
     NEXT_MANUAL_SIG_HANDLE: '1',
+    NEXT_EXIT_TIMEOUT_MS: String(drainMs),
     NODE_ENV: options.dev ? 'development' : 'production',
   }
 }

@@ -7,7 +7,7 @@ import { decide } from './decide'
 import { maxParents } from './draft'
 import { due } from './due'
 import { evolve } from './evolve'
-import type { FactBody } from './facts'
+import type { FactBody, FactOf } from './facts'
 import {
   actionOf,
   approvalAsked,
@@ -33,6 +33,7 @@ import {
   undone,
   uuidOf,
 } from './histories'
+import { projectionOf } from './projection'
 import type { Run } from './run'
 
 const asks: Partial<GraphNode> = { approval: { role: 'operator', reason: 'It matters', onSilence: 'hold' } }
@@ -454,7 +455,18 @@ describe('a failed attempt', () => {
     expect(granted(run, { type: 'finish' }).run.state).toMatchObject({
       terminal: 'failed',
       reason: 'Cancelled by person:ada: Enough',
+      cancelled: { by: 'person:ada', reason: 'Enough' },
     })
+    expect(projectionOf(run, run.lastAt)).toMatchObject({ terminal: 'failed', stopped: 'cancelled' })
+  })
+  it('ends a run that the engine stops as failed: nobody cancelled it', () => {
+    const run = runOf(graph, [begun(), started('a')])
+    granted(run, { type: 'cancel', by: 'engine', reason: 'The run is out of its time budget' })
+    granted(run, failure())
+    const { state } = granted(run, { type: 'finish' }).run
+    expect(state).toMatchObject({ terminal: 'failed', reason: 'The run is out of its time budget' })
+    expect(state).toMatchObject({ cancelled: undefined })
+    expect(projectionOf(run, run.lastAt).stopped).toBeUndefined()
   })
   it('of what cannot be undone is brought to a person', () => {
     const run = runOf(pair, [
@@ -529,6 +541,37 @@ describe('more parents than a token may name', () => {
     const joined = new Set(facts.slice(0, 3).flatMap(({ par }) => par))
     expect(joined.size).toBe(251)
     expect(facts.at(-1)?.par).toEqual(facts.slice(0, 3).map(({ jti }) => jti))
+  })
+})
+
+describe('a rollback', () => {
+  const chain = graphOf({ a: {}, b: {}, c: {} }, ['a>b', 'b>c'])
+  const story = [
+    begun(),
+    started('a'),
+    done('a'),
+    started('b', { consequence: 'reversible' }),
+    checkpointed('b'),
+    done('b'),
+    started('c'),
+    failed('c'),
+    rollbackAsked('b'),
+    undone('b', 'b'),
+  ] as const
+  const states = (run: Run) => [...run.visits.values()].map(({ state }) => state.status)
+  it('takes back, once it is completed, what it covers and had nothing to undo', () => {
+    expect(states(runOf(chain, [...story]))).toEqual(['done', 'rolled_back', 'failed'])
+    const run = runOf(chain, [...story, rolledBack('b')])
+    expect(states(run)).toEqual(['done', 'rolled_back', 'rolled_back'])
+    expect(projectionOf(run, run.lastAt)).toMatchObject({ doneCount: 1, failedCount: 0 })
+    expect(run.visits.get('c')?.state).toMatchObject({ rollback: rollbackOf('b'), since: run.lastAt })
+  })
+  it('leaves as it was what it covers and could not take back', () => {
+    const partial = (before: Run, at: number): FactBody => ({
+      ...(rolledBack('b')(before, at) as FactOf<'rollback_result'>),
+      status: 'partial',
+    })
+    expect(states(runOf(chain, [...story, partial]))).toEqual(['done', 'rolled_back', 'failed'])
   })
 })
 

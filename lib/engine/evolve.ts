@@ -6,8 +6,8 @@
  */
 import type { Priority } from '@/lib/workflow/graph'
 import { type GraphIndex, withDescendants } from '@/lib/workflow/graph-index'
-import type { Fact, FactOf } from './facts'
-import type { Approval, Rollback, Run, Visit, VisitError, VisitState } from './run'
+import type { Actor, Fact, FactOf } from './facts'
+import type { Approval, Rollback, Run, RunStatus, Visit, VisitError, VisitState } from './run'
 
 /** A run before its first token: every node pending in visit 1. */
 export function newRun(graph: GraphIndex): Run {
@@ -56,6 +56,7 @@ export function evolve(run: Run, fact: Fact): Run {
         at: fact.at,
         elapsedS: fact.elapsedS,
         reason: fact.reason,
+        cancelled: cancellationOf(run.state),
       }
       // Whoever is still waited for is not waited for any more; what people only take note of stays open.
       standDown(run, [...run.active], fact.at)
@@ -98,6 +99,15 @@ export function evolve(run: Run, fact: Fact): Run {
       fact satisfies never
   }
   return run
+}
+
+/**
+ * Whose wish an end is. The ledger says it already, in the token that asked for it. When the engine itself stops a run
+ * that is out of its time, nobody wished for that: it failed.
+ */
+function cancellationOf(state: RunStatus): { by: Actor; reason: string } | undefined {
+  if (state.status !== 'cancelling' || state.by === 'engine') return undefined
+  return { by: state.by, reason: state.reason }
 }
 
 type StepFact = FactOf<
@@ -300,6 +310,7 @@ function evolveRollback(
       rollback.status = fact.status
       rollback.resultJti = fact.jti
       run.state = { status: 'rolled_back', rollback: rollback.id }
+      if (fact.status === 'completed') resetCovered(run, rollback, fact.at)
       return
     case 'rollback_choice':
       rollback.choice = fact.choice
@@ -352,6 +363,19 @@ function evolveActResult(run: Run, rollback: Rollback, fact: FactOf<'rollback_ac
   const visit = visitOf(run, fact.node, fact.visit)
   if (visit && fact.status === 'completed') {
     setState(run, visit, { status: 'rolled_back', rollback: rollback.id, since: fact.at })
+  }
+}
+
+/**
+ * What a completed rollback covers and had nothing to undo is taken back with the rest: a step that only reads, or one
+ * that failed before it could have an effect. No act of its own says so, because there was nothing to act on.
+ */
+function resetCovered(run: Run, rollback: Rollback, at: number): void {
+  for (const node of nodesInScope(run, rollback)) {
+    const visit = run.visits.get(node) as Visit
+    const over = visit.state.status === 'done' || visit.state.status === 'failed'
+    if (!over || visit.firstCheckpoint !== undefined) continue
+    setState(run, visit, { status: 'rolled_back', rollback: rollback.id, since: at })
   }
 }
 

@@ -10,7 +10,9 @@ export function outcomeOf(run: Run): { terminal: TerminalStatus; reason: string 
   const count = (status: Parameters<Run['counts']['get']>[0]) => run.counts.get(status) ?? 0
   if (run.state.status === 'cancelling') {
     if (count('running') > 0) return undefined
-    return { terminal: 'failed', reason: clip(`Cancelled by ${run.state.by}: ${run.state.reason}`, 600) }
+    const { by, reason } = run.state
+    const why = by === 'engine' ? reason : `Cancelled by ${by}: ${reason}`
+    return { terminal: 'failed', reason: clip(why, 600) }
   }
   if (run.state.status !== 'running' || run.takeBack !== undefined) return undefined
   if (run.active.size > 0 || run.ready.size > 0 || run.openApprovals.size > 0) return undefined

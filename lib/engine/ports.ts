@@ -57,6 +57,8 @@ export interface SealedCheckpoint {
 export interface RunProjection {
   status: 'running' | 'waiting' | 'paused' | 'cancelling' | 'rolling_back' | 'rolled_back' | 'ended'
   terminal?: TerminalStatus
+  /** Somebody stopped it: an ended run that is so did not fail, whatever its terminal status (ATD knows no other). */
+  stopped?: 'cancelled'
   startedAt: number
   endedAt?: number
   updatedAt: number

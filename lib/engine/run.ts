@@ -27,7 +27,15 @@ export type RunStatus =
   | { status: 'rolling_back'; rollback: RollbackId }
   /** A rollback is over and an operator chooses: end the run, or go on. */
   | { status: 'rolled_back'; rollback: RollbackId }
-  | { status: 'ended'; terminal: TerminalStatus; at: number; elapsedS: number; reason: string }
+  | {
+      status: 'ended'
+      terminal: TerminalStatus
+      at: number
+      elapsedS: number
+      reason: string
+      /** Present when it ended because somebody asked for that. ATD section 3.2 has no word for it but `failed`. */
+      cancelled?: { by: Actor; reason: string }
+    }
 
 export interface VisitError {
   jti: string

@@ -1,32 +1,6 @@
 import type { Verification } from '@/lib/checkpoint/verify'
-import type { PlannedStep, StepNow } from './plan'
+import type { PlanCounts } from './counts'
 import type { PlanFate } from './terms'
-
-export interface PlanCounts {
-  restored: number
-  compensated: number
-  irreversible: number
-  refused: number
-  reset: number
-  untouched: number
-  /** Remote agents that restore or compensate. */
-  agents: number
-}
-
-/** Counts the fates of a plan; `nodes` is how many the workflow has. */
-export function countFates(steps: readonly Pick<PlannedStep, 'fate' | 'agent'>[], nodes: number): PlanCounts {
-  const of = (fate: PlanFate) => steps.filter((step) => step.fate === fate).length
-  const acting = steps.filter(({ fate }) => fate === 'restored' || fate === 'compensated')
-  return {
-    restored: of('restored'),
-    compensated: of('compensated'),
-    irreversible: of('irreversible'),
-    refused: of('refused'),
-    reset: of('reset'),
-    untouched: nodes - steps.length,
-    agents: new Set(acting.map((step) => step.agent).filter((agent) => agent !== undefined)).size,
-  }
-}
 
 /** "Restores 3 steps on 2 agents, compensates 1, leaves 4." The first count carries the noun. */
 export function planSentence(counts: PlanCounts): string {
@@ -55,10 +29,18 @@ function onAgents(agents: number): string {
   return ` on ${agents} ${agents === 1 ? 'agent' : 'agents'}`
 }
 
+/** As much of a step as is said of it. */
+interface SaidStep {
+  label: string
+  /** SPIFFE id of the agent that did it, when that was not this installation. */
+  agent?: string
+  checkpoint?: { target: string }
+}
+
 /** What happens to one step, or why not, for the person who decides. */
 export function stepSentence(
   fate: PlanFate,
-  step: StepNow,
+  step: SaidStep,
   verification: Verification | undefined,
   usedBy: string | undefined,
 ): string {

@@ -463,6 +463,26 @@ function listingRuns(store: () => Store): void {
     expect(await store().runs.count({ failing: true })).toBe(2)
   })
 
+  it('tells what somebody cancelled from what failed', async () => {
+    const failed = await start(1_000, { status: 'ended', terminal: 'failed', endedAt: 2_000 })
+    const cancelled = await start(2_000, {
+      status: 'ended',
+      terminal: 'failed',
+      stopped: 'cancelled',
+      failedCount: 1,
+      endedAt: 3_000,
+    })
+    const list = async (filter: Parameters<Store['runs']['list']>[0]) =>
+      ids((await store().runs.list(filter, { limit: 10 })).items)
+    expect((await store().runs.get(cancelled))?.stopped).toBe('cancelled')
+    expect(await list({ terminal: ['failed'] })).toEqual([cancelled, failed])
+    expect(await list({ terminal: ['failed'], cancelled: false })).toEqual([failed])
+    expect(await list({ cancelled: true })).toEqual([cancelled])
+    expect(await list({ failing: true })).toEqual([failed])
+    expect(await list({ failing: false })).toEqual([cancelled])
+    expect((await store().runs.counts(0)).failing).toBe(1)
+  })
+
   it('pages without a miss or a double while runs are being started', async () => {
     const before: RunId[] = []
     for (let index = 0; index < 25; index++) before.push(await start(1_000 + (index % 5)))

@@ -140,7 +140,7 @@ function fence(write: Write, commit: Commit): void {
   const seq = expectedSeq + commit.rows.length
   const times = [p.endedAt ?? null, p.updatedAt, p.dueAt] as const
   const counts = [p.doneCount, p.failedCount, p.openApprovals] as const
-  const moving = [seq, p.status, p.terminal ?? null, ...times, ...counts] as const
+  const moving = [seq, p.status, p.terminal ?? null, p.stopped ?? null, ...times, ...counts] as const
   let changes: number
   if (create) {
     const { wid, version, workflowName, startedBy } = create
@@ -233,7 +233,7 @@ function writeApproval(write: Write, runId: RunId, approval: Commit['approvals']
  * SQLite rewrites every index that a named column is in, changed or not, and `started_at` is in three.
  */
 const movingColumns = [
-  ...['seq', 'status', 'terminal', 'ended_at', 'updated_at', 'due_at'],
+  ...['seq', 'status', 'terminal', 'stopped', 'ended_at', 'updated_at', 'due_at'],
   ...['done_count', 'failed_count', 'open_approvals'],
 ]
 

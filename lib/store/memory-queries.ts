@@ -155,11 +155,12 @@ function mostUrgentFirst(a: SortKey, b: SortKey): number {
 }
 
 function runFilter(filter: RunFilter): (run: RunRecord) => boolean {
-  const { status, terminal, workflow, version, startedBy, text, since, until, failing } = filter
+  const { status, terminal, cancelled, workflow, version, startedBy, text, since, until, failing } = filter
   const part = likePart(text ?? '')
   return (run) =>
     (!status || status.includes(run.status)) &&
     (!terminal || (run.terminal !== undefined && terminal.includes(run.terminal))) &&
+    (cancelled === undefined || (run.stopped === 'cancelled') === cancelled) &&
     (workflow === undefined || run.workflowName === workflow) &&
     (version === undefined || run.version === version) &&
     (startedBy === undefined || run.startedBy === startedBy) &&
@@ -177,6 +178,7 @@ function likePart(text: string): RegExp {
 
 function isFailing(run: RunRecord): boolean {
   if (run.status !== 'ended') return run.status !== 'rolled_back' && run.failedCount > 0
+  if (run.stopped !== undefined) return false
   return run.terminal !== undefined && ['failed', 'partial', 'escalated'].includes(run.terminal)
 }
 

@@ -57,19 +57,20 @@ function after(cursor: string | undefined): Prisma.RunWhereInput[] {
   return [{ OR: [{ startedAt: { lt: startedAt } }, { startedAt, id: { lt: id } }] }]
 }
 
-/** Went wrong and nobody has dealt with it: under way with failed steps, or ended in anything but success or a rollback. */
+/** Went wrong and nobody has dealt with it: under way with failed steps, or ended in anything but success, a cancellation or a rollback. */
 const isFailing: Prisma.RunWhereInput = {
   OR: [
     { status: { notIn: ['ended', 'rolled_back'] }, failedCount: { gt: 0 } },
-    { status: 'ended', terminal: { in: ['failed', 'partial', 'escalated'] } },
+    { status: 'ended', terminal: { in: ['failed', 'partial', 'escalated'] }, stopped: null },
   ],
 }
 
 function conditions(filter: RunFilter): Prisma.RunWhereInput[] {
-  const { status, terminal, workflow, version, startedBy, text, since, until, failing } = filter
+  const { status, terminal, cancelled, workflow, version, startedBy, text, since, until, failing } = filter
   const where: Prisma.RunWhereInput[] = []
   if (status) where.push({ status: { in: status } })
   if (terminal) where.push({ terminal: { in: terminal } })
+  if (cancelled !== undefined) where.push({ stopped: cancelled ? 'cancelled' : null })
   if (workflow !== undefined) where.push({ workflowName: workflow })
   if (version !== undefined) where.push({ version })
   if (startedBy !== undefined) where.push({ startedBy })
@@ -96,6 +97,7 @@ function toRecord(row: Run): RunRecord {
     seq: row.seq,
     status: row.status as RunProjection['status'],
     ...(row.terminal !== null && { terminal: row.terminal as TerminalStatus }),
+    ...(row.stopped !== null && { stopped: row.stopped as RunProjection['stopped'] }),
     startedAt: Number(row.startedAt),
     ...(row.endedAt !== null && { endedAt: Number(row.endedAt) }),
     updatedAt: Number(row.updatedAt),

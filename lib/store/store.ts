@@ -35,6 +35,8 @@ export interface RunRecord extends RunHeader, RunProjection {
 export interface RunFilter {
   status?: RunProjection['status'][]
   terminal?: TerminalStatus[]
+  /** True: ended because somebody cancelled it. False: all others. */
+  cancelled?: boolean
   /** Exact workflow name. */
   workflow?: string
   version?: Hash
@@ -48,7 +50,7 @@ export interface RunFilter {
   since?: number
   /** Started before. */
   until?: number
-  /** True: under way with failed nodes, or ended failed, partly done or escalated. What was taken back is dealt with. */
+  /** True: under way with failed nodes, or ended failed, partly done or escalated. What was taken back or cancelled is dealt with. */
   failing?: boolean
 }
 

@@ -90,6 +90,23 @@ const asked = (id: string): FactBody => ({
 })
 
 const chain = graphOf([node('a'), node('b'), node('c')], 'a>b b>c')
+const refused = (id: string, by: string, comment: string): FactBody => ({
+  type: 'approval_decided',
+  node: id,
+  visit: 1,
+  approval: 'appr_1',
+  verdict: 'refuse',
+  by,
+  action: hash,
+  comment,
+})
+const ended: FactBody = {
+  type: 'workflow_complete',
+  wfId: 'wf',
+  terminalStatus: 'failed',
+  elapsedS: 7,
+  reason: 'a failed: …',
+}
 
 describe('the frame of a run', () => {
   it('counts what is there in one sentence', () => {
@@ -150,24 +167,45 @@ describe('the frame of a run', () => {
   })
 
   it('names who cancelled or refused as people are named', () => {
-    const { run } = story(chain, begun, {
-      type: 'workflow_complete',
-      wfId: 'wf',
-      terminalStatus: 'failed',
-      elapsedS: 7,
-      reason: 'Cancelled by person:ada: Enough.',
-    })
+    const { run } = story(
+      chain,
+      begun,
+      { type: 'cancel_asked', by: 'person:ada', reason: 'Enough.' },
+      { ...ended, reason: 'Cancelled by person:ada: Enough.' },
+    )
     const refusal = story(
       chain,
       begun,
+      asked('a'),
+      refused('a', 'person:bo', 'Not now'),
       { ...failed('a'), code: 'approval_refused', description: 'Refused by person:bo: Not now' } as FactBody,
-      { type: 'workflow_complete', wfId: 'wf', terminalStatus: 'failed', elapsedS: 7, reason: 'a failed: …' },
+      ended,
     )
-    expect(frameOf(refusal.run).headline).toMatchObject({ words: 'refused by bo', why: 'Not now' })
-    expect(frameOf(run).headline).toEqual({
+    expect(frameOf(refusal.run).headline).toEqual({
       shown: 'failed',
+      words: 'refused by bo',
+      why: 'Not now',
+      took: 7000,
+    })
+    expect(frameOf(run).headline).toEqual({
+      shown: 'cancelled',
       words: 'cancelled by ada',
       why: 'Enough',
+      took: 7000,
+    })
+  })
+
+  it('calls a run that was out of its time failed: nobody asked for that', () => {
+    const { run } = story(
+      chain,
+      begun,
+      { type: 'cancel_asked', by: 'engine', reason: 'The run is out of its time budget' },
+      { ...ended, reason: 'The run is out of its time budget' },
+    )
+    expect(frameOf(run).headline).toEqual({
+      shown: 'failed',
+      words: 'failed',
+      why: 'The run is out of its time budget',
       took: 7000,
     })
   })

@@ -9,6 +9,7 @@
  *   waiting for a retry             running      "retrying", with the time left
  *   pending, cannot be reached      skipped      a step before it failed, or the run is over
  */
+import type { Actor } from '@/lib/engine/facts'
 import type { Run, RunStatus, Visit, VisitError, VisitState } from '@/lib/engine/run'
 import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
 import { nodeKind } from '@/lib/nodes/registry'
@@ -210,6 +211,7 @@ const countOrder: ShownState[] = [
   'rolled_back',
   'pending',
   'skipped',
+  'cancelled',
   'unknown',
 ]
 
@@ -288,12 +290,16 @@ function endedHeadline(run: Run, state: Extract<RunStatus, { status: 'ended' }>)
   const took = state.elapsedS * 1000
   // What succeeded or was taken back says all by its word; the rest is worth its reason.
   if (state.terminal === 'success' || state.terminal === 'rolled_back') return { ...known, took }
-  const cancelled = saidBy.exec(state.reason)
-  if (cancelled) return { shown: known.shown, ...byWhom('cancelled', cancelled), took }
+  if (state.cancelled) {
+    const { by, reason } = state.cancelled
+    return { shown: 'cancelled', words: `cancelled by ${plainActor(by)}`, ...whyOf(reason), took }
+  }
   const step = failedStep(run)
   if (!step) return { ...known, ...whyOf(state.reason), took }
-  const refused = step.error?.code === 'approval_refused' && saidBy.exec(step.error.description)
-  if (refused) return { shown: known.shown, ...byWhom('refused', refused), took }
+  if (step.refused) {
+    const { by, comment } = step.refused
+    return { shown: known.shown, words: `refused by ${plainActor(by)}`, ...whyOf(comment), took }
+  }
   return {
     shown: known.shown,
     words: `${known.words} at ${step.label}`,
@@ -302,19 +308,30 @@ function endedHeadline(run: Run, state: Extract<RunStatus, { status: 'ended' }>)
   }
 }
 
-/** How the engine words what a person stopped: "Cancelled by person:ada: Enough". */
-const saidBy = /^(?:Cancelled|Refused) by (.+?):?(?: (.*))?$/s
-
-function byWhom(verb: string, [, by = '', why = '']: RegExpExecArray): { words: string; why?: string } {
-  return { words: `${verb} by ${plainActor(by)}`, ...whyOf(why) }
+interface FailedStep {
+  label: string
+  error?: VisitError
+  /** Who said no to it, and why, when that is how it failed. */
+  refused?: { by: Actor; comment: string }
 }
 
 /** The step an ended run stands at: the first that failed. */
-function failedStep(run: Run): { label: string; error?: VisitError } | undefined {
+function failedStep(run: Run): FailedStep | undefined {
   for (const id of run.graph.order) {
-    const state = run.visits.get(id)?.state
-    if (state?.status !== 'failed' && state?.status !== 'escalated') continue
-    return { label: run.graph.nodes.get(id)?.label || id, error: state.error }
+    const visit = run.visits.get(id)
+    if (visit?.state.status !== 'failed' && visit?.state.status !== 'escalated') continue
+    const { error } = visit.state
+    const refused = error?.code === 'approval_refused' ? refusalOf(run, visit) : undefined
+    return { label: run.graph.nodes.get(id)?.label || id, error, refused }
+  }
+  return undefined
+}
+
+/** The decision that refused this visit. */
+function refusalOf(run: Run, { node, visit }: Visit): FailedStep['refused'] {
+  for (const { state, ...approval } of run.approvals.values()) {
+    if (approval.node !== node || approval.visit !== visit || state.status !== 'decided') continue
+    if (state.verdict === 'refuse') return { by: state.by, comment: state.comment }
   }
   return undefined
 }

@@ -9,6 +9,7 @@ export function runRowOf(run: RunHeader & RunProjection): RunRow {
     version: run.version,
     status: run.status,
     terminal: run.terminal,
+    stopped: run.stopped,
     startedBy: run.startedBy,
     startedAt: run.startedAt,
     endedAt: run.endedAt,

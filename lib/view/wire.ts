@@ -38,11 +38,12 @@ export type ShownState =
   | 'rolled_back'
   | 'escalated'
   | 'skipped'
+  | 'cancelled'
   | 'unknown'
 
 /**
  * `GET /api/v1/runs?status=&workflow=&text=&cursor=&limit=`, newest first. `status` is one of these or, of ended runs, a
- * terminal status; `workflow` is a name; `text` is part of a name or of an id.
+ * terminal status or `cancelled` (`failed` leaves out what was cancelled); `workflow` is a name; `text` is part of a name or of an id.
  */
 export interface RunRow {
   id: string
@@ -50,6 +51,8 @@ export interface RunRow {
   version: string
   status: 'running' | 'waiting' | 'paused' | 'cancelling' | 'rolling_back' | 'rolled_back' | 'ended'
   terminal?: TerminalStatus
+  /** Somebody asked for its end; `terminal` is `failed` then, as ATD has no other word. */
+  stopped?: 'cancelled'
   startedBy: string
   startedAt: number
   endedAt?: number

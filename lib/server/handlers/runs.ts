@@ -25,7 +25,7 @@ const statuses = [
 const terminals = ['success', 'partial', 'failed', 'escalated'] as const
 
 const listQuery = z.object({
-  status: z.enum([...statuses, ...terminals]).optional(),
+  status: z.enum([...statuses, ...terminals, 'cancelled']).optional(),
   workflow: z.string().max(200).optional(),
   text: z.string().max(200).optional(),
   cursor: z.string().optional(),
@@ -49,7 +49,9 @@ export async function runPage(
 ): Promise<Page<RunRow>> {
   const open = statuses.find((known) => known === status)
   const ended = terminals.find((known) => known === status)
-  const filter = { status: open && [open], terminal: ended && [ended], workflow, text }
+  // ATD calls what was cancelled failed; whoever looks for failures does not mean it.
+  const cancelled = status === 'cancelled' ? true : ended && false
+  const filter = { status: open && [open], terminal: ended && [ended], cancelled, workflow, text }
   const { items, next } = await installation.store.runs.list(filter, page)
   return { items: items.map(runRowOf), next }
 }

@@ -1,0 +1,28 @@
+import type { PlanFate } from './terms'
+
+/** How many steps of a plan meet each fate. */
+export interface PlanCounts {
+  restored: number
+  compensated: number
+  irreversible: number
+  refused: number
+  reset: number
+  untouched: number
+  /** Remote agents that restore or compensate. */
+  agents: number
+}
+
+/** Counts the fates of a plan; `nodes` is how many the workflow has. */
+export function countFates(steps: readonly { fate: PlanFate; agent?: string }[], nodes: number): PlanCounts {
+  const of = (fate: PlanFate) => steps.filter((step) => step.fate === fate).length
+  const acting = steps.filter(({ fate }) => fate === 'restored' || fate === 'compensated')
+  return {
+    restored: of('restored'),
+    compensated: of('compensated'),
+    irreversible: of('irreversible'),
+    refused: of('refused'),
+    reset: of('reset'),
+    untouched: nodes - steps.length,
+    agents: new Set(acting.map((step) => step.agent).filter((agent) => agent !== undefined)).size,
+  }
+}
