@@ -47,13 +47,33 @@ export interface StepFailure {
   retriable: boolean
 }
 
+/** The step of another run that begins this one. */
+export interface ParentStep {
+  wid: string
+  /** Its task token. */
+  jti: string
+  /** How many runs stand above the new one. */
+  depth: number
+}
+
 interface OfVisit {
   node: string
   visit: number
 }
 
 export type Command =
-  | { type: 'start'; version: Hash; input: Hash; by: Actor; dryRun: boolean }
+  | {
+      type: 'start'
+      version: Hash
+      input: Hash
+      by: Actor
+      dryRun: boolean
+      /** Name of a start; absent: the workflow's first. Only in stepwise order. */
+      start?: string
+      parent?: ParentStep
+      /** ms since the epoch: the run has no more time than this. */
+      deadlineAt?: number
+    }
   /** The node was resolved; a person must decide, or an outside agent may claim it. */
   | ({ type: 'ask'; action: ActionRef } & OfVisit)
   | ({ type: 'offer'; action: ActionRef } & OfVisit)
@@ -72,6 +92,9 @@ export type Command =
       label?: string
       recovered?: boolean
       claimant?: Actor
+      modelTokens?: number
+      /** End tokens of the child runs it waited for. */
+      linked?: string[]
     } & OfVisit)
   | ({ type: 'failed'; attempt: number; failure: StepFailure; claimant?: Actor } & OfVisit)
   /** The node could not even be resolved. */

@@ -5,13 +5,14 @@
 import { clip } from '@/lib/base/clip'
 import { Problem } from '@/lib/base/problem'
 import type { At, Command } from './commands'
-import { askPerson, currentVisit, nodeOf } from './decide-steps'
+import { askPerson, nodeOf, visitThen } from './decide-steps'
 import type { Draft } from './draft'
 import { startJti } from './draft'
-import { nodesInScope } from './evolve'
+import { nodesInScope } from './evolve-rollback'
 import type { FactOf } from './facts'
 import { elapsedS, movedOn } from './refusal'
-import type { Rollback, Run } from './run'
+import type { Rollback, Run, Visit } from './run'
+import { walkedFrom } from './walk'
 
 type Wish<T extends Command['type']> = Extract<Command, { type: T }>
 
@@ -91,7 +92,7 @@ export function decideActEnd(run: Run, wish: Wish<'act_ended'>, draft: Draft, at
   const node = nodeOf(run, wish.node)
   askPerson(
     {
-      visit: currentVisit(run, wish.node, wish.visit),
+      visit: visitThen(run, wish.node, wish.visit),
       node: { ...node, approval: { role: escalateTo.role, reason: '', onSilence: 'hold' } },
       kind: 'rollback_escalated',
       action: { hash: escalateTo.action, consequence: 'irreversible', target: '', sentence: '', reads: [] },
@@ -105,7 +106,7 @@ export function decideActEnd(run: Run, wish: Wish<'act_ended'>, draft: Draft, at
 
 export function decideRollbackEnd(run: Run, wish: Wish<'rollback_ended'>, draft: Draft, at: At): void {
   const rollback = underWay(run, wish.rollback)
-  const visit = currentVisit(run, rollback.node, run.visits.get(rollback.node)?.visit ?? 1)
+  const visit = firstInScope(run, rollback)
   const before = [rollback.requestJti, ...actTokens(rollback)]
   const par = wish.timedOut ? [timeoutError(rollback, visit.visit, before, draft)] : before
   const { type: _type, timedOut: _timedOut, ...result } = wish
@@ -126,6 +127,12 @@ export function decideRollbackEnd(run: Run, wish: Wish<'rollback_ended'>, draft:
     draft,
     at,
   )
+}
+
+/** The visit before which the run was put back. */
+function firstInScope(run: Run, { node }: Rollback): Visit {
+  const walked = run.walk && walkedFrom(run.walk, node)[0]
+  return walked ?? visitThen(run, node, run.visits.get(node)?.visit ?? 1)
 }
 
 /** ATD section 6.4: a rollback out of time says so in an error token of its own. */

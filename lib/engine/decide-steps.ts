@@ -11,6 +11,8 @@ import { requiresApproval, roomFor } from './gate'
 import { movedOn } from './refusal'
 import { nextAttempt, retryDelayMs } from './retry'
 import type { Run, Visit } from './run'
+import { anyVisitOf } from './visit-states'
+import { mayFollow } from './walk'
 
 type Wish<T extends Command['type']> = Extract<Command, { type: T }>
 
@@ -177,8 +179,10 @@ export function decideSucceeded(run: Run, wish: Wish<'succeeded'>, draft: Draft)
       output: wish.output,
       label: wish.label,
       recovered: wish.recovered,
+      modelTokens: wish.modelTokens,
+      linked: wish.linked,
     },
-    [latestOf(visit)],
+    [latestOf(visit), ...(wish.linked ?? [])],
   )
 }
 
@@ -199,8 +203,8 @@ export function failStep(
   const node = nodeOf(run, visit.node)
   const attempt = Math.max(1, visit.attempt)
   const checkpoint = visit.checkpoint === undefined ? undefined : run.checkpoints.get(visit.checkpoint)
-  const { jti, again } = addError(run, visit, attempt, failure, draft, at, par, checkpoint?.jti)
-  if (again || !checkpoint || checkpoint.reversible || visit.action === undefined) return
+  const { jti, over } = addError(run, visit, attempt, failure, draft, at, par, checkpoint?.jti)
+  if (!over || !checkpoint || checkpoint.reversible || visit.action === undefined) return
   askPerson(
     {
       visit,
@@ -228,7 +232,11 @@ export function decideUnresolved(run: Run, wish: Wish<'unresolved'>, draft: Draf
   addError(run, visit, nextAttempt(visit), wish.failure, draft, at, par)
 }
 
-/** Adds the error token of an attempt, and says whether another one is due (ATD section 5). */
+/**
+ * Adds the error token of an attempt (ATD section 5), and says whether the step is over as failed. It is not when
+ * another attempt is due; nor when the walk may go on along an `error` edge: then the step is complete, and what it
+ * gives is why (NOTES 17).
+ */
 function addError(
   run: Run,
   visit: Visit,
@@ -238,16 +246,17 @@ function addError(
   at: At,
   par: string[],
   checkpointId?: string,
-): { jti: string; again: boolean } {
+): { jti: string; over: boolean } {
   const { retry } = nodeOf(run, visit.node)
   const again = failure.retriable && run.state.status !== 'cancelling' && attempt < (retry?.maxAttempts ?? 1)
+  const routed = !again && run.walk !== undefined && mayFollow(run, run.walk, visit.node, 'error')
   const jti = draft.add(
     {
       type: 'error',
       node: visit.node,
       visit: visit.visit,
       attempt,
-      severity: again ? 'warning' : failure.severity,
+      severity: again || routed ? 'warning' : failure.severity,
       errorType: failure.errorType,
       code: clip(failure.code, 60),
       description: clip(failure.description, 1000),
@@ -257,7 +266,12 @@ function addError(
     },
     par,
   )
-  return { jti, again }
+  if (routed) {
+    const output = draft.keep({ error: failure.description, code: failure.code })
+    const step = { node: visit.node, visit: visit.visit, attempt }
+    draft.add({ type: 'task_complete', ...step, output, label: 'error' }, [jti])
+  }
+  return { jti, over: !again && !routed }
 }
 
 export function decideUnknown(run: Run, wish: Wish<'unknown'>, draft: Draft, at: At): void {
@@ -359,4 +373,11 @@ function refuseUnapproved(visit: Visit, node: GraphNode, action: string): void {
   if (visit.state.status === 'waiting' && visit.attempt > 0 && visit.taskJti && visit.action !== action) {
     throw new Problem('approval_digest', `${node.id} began as ${visit.action} and a retry may not change it`)
   }
+}
+
+/** That visit of the node, which a loop may have left behind. */
+export function visitThen(run: Run, node: string, visitNumber: number): Visit {
+  const visit = anyVisitOf(run, node, visitNumber)
+  if (!visit) throw new Problem('not_found', `This run has no visit ${visitNumber} of "${node.slice(0, 80)}"`)
+  return visit
 }

@@ -91,6 +91,7 @@ function decideStarted(run: Run, command: Exclude<Command, { type: 'start' }>, d
 function decideStart(run: Run, command: Extract<Command, { type: 'start' }>, draft: Draft): void {
   if (run.state.status !== 'new') throw new Problem('run_moved_on', 'This run has begun already')
   const { graph } = run.graph
+  const { parent, deadlineAt } = command
   draft.add(
     {
       type: 'workflow_start',
@@ -101,8 +102,30 @@ function decideStart(run: Run, command: Extract<Command, { type: 'start' }>, dra
       by: command.by,
       dryRun: command.dryRun,
       input: command.input,
+      entry: run.walk ? entryOf(run, command.start) : undefined,
+      parentWid: parent?.wid,
+      depth: parent?.depth,
+      deadlineAt,
     },
-    [],
+    parent ? [parent.jti] : [],
+  )
+}
+
+/** Where a stepwise run begins: at the named start, else the first one, else the only node that no edge leads to. */
+function entryOf(run: Run, name: string | undefined): string {
+  const { starts } = run.graph.graph
+  const start = name === undefined ? starts[0] : starts.find((candidate) => candidate.name === name)
+  if (start) return start.node
+  if (name !== undefined) {
+    const known = starts.map((candidate) => candidate.name).join(', ') || 'none'
+    throw new Problem('bad_request', `The workflow has no start named "${clip(name, 80)}"; it has ${known}`)
+  }
+  const roots = run.graph.order.filter((node) => run.graph.parents.get(node)?.length === 0)
+  const [only] = roots
+  if (roots.length === 1 && only !== undefined) return only
+  throw new Problem(
+    'bad_request',
+    `The workflow declares no start, and ${roots.length} of its steps have nothing before them; declare one`,
   )
 }
 
@@ -150,6 +173,7 @@ function decideFinish(run: Run, draft: Draft, now: number): void {
 
 /** Completions of steps that nothing follows, so that the end token closes the DAG; the start token comes first (ATD section 3.2). */
 function leafTokens(run: Run): string[] {
+  if (run.walk) return run.walk.path.slice(-1).flatMap(({ visit }) => visit.doneJti ?? visit.lastJti ?? [])
   const jtis: string[] = []
   for (const visit of run.visits.values()) {
     if (visit.doneJti === undefined || visit.state.status !== 'done') continue

@@ -42,6 +42,10 @@ export class Draft {
 
 /** The tokens a node's next token follows from: its parents' completions, or the start, and what came last in its visit. */
 export function parentsOfStep(run: Run, visit: Visit): string[] {
+  if (run.walk) {
+    const from = visit.enteredFrom ?? startJti(run)
+    return visit.lastJti === undefined ? [from] : [visit.lastJti, from]
+  }
   const done = (run.graph.parents.get(visit.node) ?? [])
     .map((parent) => run.visits.get(parent)?.doneJti)
     .filter((jti) => jti !== undefined)

@@ -105,9 +105,10 @@ function beginningOf({ node, visit, state, action, taskJti, approved }: Visit): 
 }
 
 function dueExpiry(run: Run, now: number, list: Due[], alarms: number[]): void {
-  const { maxRunS } = run.graph.graph.budget
-  if (maxRunS === undefined || !run.start) return
-  const until = run.start.at + maxRunS * 1000
+  if (!run.start) return
+  const { maxRunS = Number.POSITIVE_INFINITY } = run.graph.graph.budget
+  const until = Math.min(run.start.at + maxRunS * 1000, run.start.deadlineAt ?? Number.POSITIVE_INFINITY)
+  if (until === Number.POSITIVE_INFINITY) return
   if (until <= now) list.push({ do: 'expire' })
   else alarms.push(until)
 }

@@ -5,17 +5,22 @@
  * for why), and it believes its facts: what may follow what is decided in decide.ts, before a fact is signed.
  */
 import type { Priority } from '@/lib/workflow/graph'
-import { type GraphIndex, withDescendants } from '@/lib/workflow/graph-index'
+import type { GraphIndex } from '@/lib/workflow/graph-index'
+import { evolveRollback } from './evolve-rollback'
 import type { Actor, Fact, FactOf } from './facts'
-import type { Approval, Rollback, Run, RunStatus, Visit, VisitError, VisitState } from './run'
+import type { Approval, Run, RunStatus, Visit, VisitError } from './run'
+import { release, setState, standDown, visitOf, voidApprovals } from './visit-states'
+import { enter, follow, newWalk } from './walk'
 
 /** A run before its first token: every node pending in visit 1. */
 export function newRun(graph: GraphIndex): Run {
   const visits = new Map<string, Visit>()
   const missing = new Map<string, number>()
   const ready = new Set<string>()
+  const stepwise = graph.graph.order === 'stepwise'
   for (const id of graph.order) {
-    const parents = graph.parents.get(id)?.length ?? 0
+    // In a stepwise run the walk alone says who is next: every other node has one thing missing, the walk.
+    const parents = stepwise ? 1 : (graph.parents.get(id)?.length ?? 0)
     visits.set(id, { node: id, visit: 1, attempt: 0, state: { status: 'pending' }, reads: [] })
     missing.set(id, parents)
     if (parents === 0) ready.add(id)
@@ -36,6 +41,8 @@ export function newRun(graph: GraphIndex): Run {
     checkpoints: new Map(),
     claimants: new Map(),
     rollbacks: new Map(),
+    modelTokens: 0,
+    ...(stepwise && { walk: newWalk() }),
   }
 }
 
@@ -48,6 +55,7 @@ export function evolve(run: Run, fact: Fact): Run {
     case 'workflow_start':
       run.start = fact
       run.state = { status: 'running' }
+      if (run.walk) enter(run, run.walk, fact.entry ?? run.graph.order[0] ?? '', fact.jti)
       break
     case 'workflow_complete':
       run.state = {
@@ -156,7 +164,8 @@ function evolveStep(run: Run, fact: StepFact): void {
       visit.doneJti = fact.jti
       const tookMs = fact.at - (visit.startedAt ?? fact.at)
       setState(run, visit, { status: 'done', output: fact.output, label: fact.label, since: fact.at, tookMs })
-      return release(run, visit.node)
+      run.modelTokens += fact.modelTokens ?? 0
+      return run.walk ? follow(run, run.walk, visit) : release(run, visit.node)
     }
     case 'error':
       return evolveError(run, visit, fact)
@@ -284,225 +293,6 @@ function evolveAsked(run: Run, fact: FactOf<'approval_asked'>): void {
     const error = visit.state.status === 'failed' ? visit.state.error : undefined
     setState(run, visit, { status: 'escalated', error, approval: approval.id, since: fact.at })
   }
-}
-
-function evolveRollback(
-  run: Run,
-  fact: FactOf<
-    'rollback_request' | 'rollback_act' | 'rollback_act_result' | 'rollback_result' | 'rollback_choice'
-  >,
-): void {
-  if (fact.type === 'rollback_request') return evolveRequest(run, fact)
-  const rollback = run.rollbacks.get(fact.rollback)
-  if (!rollback) return
-  switch (fact.type) {
-    case 'rollback_act':
-      rollback.acts.set(fact.checkpointId, {
-        node: fact.node,
-        undo: fact.undo,
-        jti: fact.jti,
-        description: '',
-      })
-      return
-    case 'rollback_act_result':
-      return evolveActResult(run, rollback, fact)
-    case 'rollback_result':
-      rollback.status = fact.status
-      rollback.resultJti = fact.jti
-      run.state = { status: 'rolled_back', rollback: rollback.id }
-      if (fact.status === 'completed') resetCovered(run, rollback, fact.at)
-      return
-    case 'rollback_choice':
-      rollback.choice = fact.choice
-      voidApprovals(run, (approval) => approval.kind === 'rollback_failed', fact.at)
-      if (fact.choice === 'go_on') goOn(run, rollback, fact.at)
-      return
-  }
-}
-
-function evolveRequest(run: Run, fact: FactOf<'rollback_request'>): void {
-  run.rollbacks.set(fact.rollback, {
-    id: fact.rollback,
-    scope: fact.scope,
-    node: fact.node,
-    by: fact.by,
-    reason: fact.reason,
-    plan: fact.plan,
-    requestJti: fact.jti,
-    askedAt: fact.at,
-    deadlineAt: fact.deadlineAt,
-    acts: new Map(),
-  })
-  run.state = { status: 'rolling_back', rollback: fact.rollback }
-  run.takeBack = undefined
-  const inScope = nodesInScope(run, fact)
-  const reached = new Set(inScope)
-  // What waits behind it waits on something that will no longer be so: it is asked or tried anew, if the run goes on.
-  const behind = withDescendants(run.graph, fact.node).filter(
-    (node) => !reached.has(node) && !isUnknown(run, (run.visits.get(node) as Visit).state),
-  )
-  standDown(run, [...inScope, ...behind], fact.at)
-}
-
-function evolveActResult(run: Run, rollback: Rollback, fact: FactOf<'rollback_act_result'>): void {
-  const act = rollback.acts.get(fact.checkpointId)
-  const checkpoint = run.checkpoints.get(fact.checkpointId)
-  const undo = act?.undo ?? checkpoint?.undo ?? 'restore'
-  rollback.acts.set(fact.checkpointId, {
-    node: fact.node,
-    undo,
-    jti: act?.jti ?? fact.jti,
-    resultJti: fact.jti,
-    status: fact.status,
-    description: fact.description,
-  })
-  if (checkpoint) {
-    const begun = act !== undefined || checkpoint.undone?.begun === true
-    checkpoint.undone = { rollback: rollback.id, status: fact.status, begun }
-  }
-  const visit = visitOf(run, fact.node, fact.visit)
-  if (visit && fact.status === 'completed') {
-    setState(run, visit, { status: 'rolled_back', rollback: rollback.id, since: fact.at })
-  }
-}
-
-/**
- * What a completed rollback covers and had nothing to undo is taken back with the rest: a step that only reads, or one
- * that failed before it could have an effect. No act of its own says so, because there was nothing to act on.
- */
-function resetCovered(run: Run, rollback: Rollback, at: number): void {
-  for (const node of nodesInScope(run, rollback)) {
-    const visit = run.visits.get(node) as Visit
-    const over = visit.state.status === 'done' || visit.state.status === 'failed'
-    if (!over || visit.firstCheckpoint !== undefined) continue
-    setState(run, visit, { status: 'rolled_back', rollback: rollback.id, since: at })
-  }
-}
-
-/** The nodes a rollback reaches, in topological order. */
-export function nodesInScope(run: Run, rollback: Pick<Rollback, 'scope' | 'node'>): string[] {
-  switch (rollback.scope) {
-    case 'single':
-      return run.visits.has(rollback.node) ? [rollback.node] : []
-    case 'sub_dag':
-      return withDescendants(run.graph, rollback.node)
-    case 'full_workflow':
-      return [...run.graph.order]
-    default:
-      return rollback.scope satisfies never
-  }
-}
-
-/*
- * Going on from the checkpoint: what was in scope is visited anew. So is what stands behind it and is not done: it
- * failed, or waits, on something that is no longer so. What is at work there, or may have taken effect, is left to end.
- * And so is what earlier rollbacks took back, or stopped between two attempts, and nobody went on from.
- */
-function goOn(run: Run, rollback: Rollback, at: number): void {
-  const again = new Set(nodesInScope(run, rollback))
-  for (const node of withDescendants(run.graph, rollback.node)) {
-    const { state } = run.visits.get(node) as Visit
-    if (state.status !== 'done' && state.status !== 'running' && !isUnknown(run, state)) again.add(node)
-  }
-  for (const { node, state, attempt } of run.visits.values()) {
-    if (state.status === 'rolled_back' || (state.status === 'pending' && attempt > 0)) again.add(node)
-  }
-  voidApprovals(run, (approval) => again.has(approval.node), at)
-  for (const node of again) {
-    const old = run.visits.get(node) as Visit
-    if (old.state.status === 'pending' && old.attempt === 0) continue
-    run.past.set(node, [...(run.past.get(node) ?? []), old])
-    countState(run, old.state.status, -1)
-    countState(run, 'pending', 1)
-    run.active.delete(node)
-    run.visits.set(node, { node, visit: old.visit + 1, attempt: 0, state: { status: 'pending' }, reads: [] })
-  }
-  countMissing(run)
-  run.state = { status: 'running' }
-}
-
-/** Counts anew, for pending nodes, how many parents are not done. */
-function countMissing(run: Run): void {
-  run.ready.clear()
-  for (const id of run.graph.order) {
-    const parents = run.graph.parents.get(id) ?? []
-    const missing = parents.filter((parent) => run.visits.get(parent)?.state.status !== 'done').length
-    run.missing.set(id, missing)
-    if (missing === 0 && run.visits.get(id)?.state.status === 'pending') run.ready.add(id)
-  }
-}
-
-/**
- * Closes the questions of these nodes and puts those that had not begun back to pending. What runs goes on. A step
- * whose outcome is unknown never becomes pending again by itself: it stays with people.
- */
-function standDown(run: Run, nodes: string[], at: number): void {
-  const inScope = new Set(nodes)
-  const unknown = new Set(nodes.filter((node) => isUnknown(run, (run.visits.get(node) as Visit).state)))
-  voidApprovals(run, (approval) => inScope.has(approval.node), at)
-  for (const node of nodes) {
-    const visit = run.visits.get(node)
-    if (visit?.state.status !== 'waiting' && visit?.state.status !== 'approved') continue
-    if (!unknown.has(node)) visit.approved = undefined
-    setState(run, visit, unknown.has(node) ? { status: 'escalated', since: at } : { status: 'pending' })
-  }
-}
-
-/** True while a person is asked whether an effect happened. */
-function isUnknown(run: Run, state: VisitState): boolean {
-  if (state.status !== 'waiting' || state.for !== 'person') return false
-  return run.approvals.get(state.approval)?.kind === 'outcome_unknown'
-}
-
-function voidApprovals(run: Run, which: (approval: Approval) => boolean, at: number): void {
-  for (const id of run.openApprovals) {
-    const approval = run.approvals.get(id)
-    if (!approval || !which(approval)) continue
-    approval.state = { status: 'void', at }
-    run.openApprovals.delete(id)
-  }
-}
-
-/** The node's children have one parent less to wait for. */
-function release(run: Run, node: string): void {
-  for (const child of run.graph.children.get(node) ?? []) {
-    const missing = (run.missing.get(child) ?? 0) - 1
-    run.missing.set(child, missing)
-    if (missing === 0 && run.visits.get(child)?.state.status === 'pending') run.ready.add(child)
-  }
-}
-
-function setState(run: Run, visit: Visit, state: VisitState): void {
-  countState(run, visit.state.status, -1)
-  countState(run, state.status, 1)
-  const wasDone = visit.state.status === 'done'
-  visit.state = state
-  const current = run.visits.get(visit.node) === visit
-  if (!current) return
-  const isActive = state.status === 'running' || state.status === 'waiting' || state.status === 'approved'
-  if (isActive) run.active.add(visit.node)
-  else run.active.delete(visit.node)
-  if (state.status === 'pending' && run.missing.get(visit.node) === 0) run.ready.add(visit.node)
-  else run.ready.delete(visit.node)
-  if (wasDone) withhold(run, visit.node)
-}
-
-/** The reverse of `release`: a done node is no longer done. */
-function withhold(run: Run, node: string): void {
-  for (const child of run.graph.children.get(node) ?? []) {
-    run.missing.set(child, (run.missing.get(child) ?? 0) + 1)
-    run.ready.delete(child)
-  }
-}
-
-function countState(run: Run, status: VisitState['status'], by: number): void {
-  run.counts.set(status, (run.counts.get(status) ?? 0) + by)
-}
-
-/** The node's current visit, if it is that one. */
-function visitOf(run: Run, node: string, visit: number): Visit | undefined {
-  const current = run.visits.get(node)
-  return current?.visit === visit ? current : undefined
 }
 
 /** ATD section 8.2: who goes first when not all can. */

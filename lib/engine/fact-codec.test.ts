@@ -73,6 +73,10 @@ const fields: { [T in FactType]: Fields<T> } = {
     by: text,
     dryRun: flag,
     input: hash,
+    entry: maybe(text),
+    parentWid: maybe(uuid),
+    depth: maybe(count),
+    deadlineAt: maybe(at),
   },
   workflow_complete: {
     wfId: text,
@@ -103,7 +107,14 @@ const fields: { [T in FactType]: Fields<T> } = {
     ttlS: count,
     undo,
   },
-  task_complete: { ...ofAttempt, output: hash, label: maybe(text), recovered: maybe(flag) },
+  task_complete: {
+    ...ofAttempt,
+    output: hash,
+    label: maybe(text),
+    recovered: maybe(flag),
+    modelTokens: maybe(count),
+    linked: maybe(texts),
+  },
   error: {
     ...ofAttempt,
     severity: fc.constantFrom('info', 'warning', 'error', 'critical'),

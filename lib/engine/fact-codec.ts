@@ -37,6 +37,10 @@ const fields: { [T in FactType]: FieldsOf<T> } = {
     by: at('by'),
     dryRun: at('dry_run', 'flag'),
     input: at('inp_hash'),
+    entry: maybe('entry'),
+    parentWid: maybe('parent_wid'),
+    depth: maybe('depth', 'number'),
+    deadlineAt: maybe('deadline_at', 'number'),
   },
   workflow_complete: {
     wfId: at('wf_id'),
@@ -78,6 +82,8 @@ const fields: { [T in FactType]: FieldsOf<T> } = {
     output: at('out_hash'),
     label: maybe('label'),
     recovered: maybe('recovered', 'flag'),
+    modelTokens: maybe('model_tokens', 'number'),
+    linked: maybe('linked', 'texts'),
   },
   error: {
     ...ofAttempt,

@@ -56,6 +56,14 @@ export type FactBody =
       by: Actor
       dryRun: boolean
       input: Hash
+      /** The node a stepwise run begins at. */
+      entry?: string
+      /** The run whose step began this one: its `wid`. Its task token is the first of `par`. */
+      parentWid?: string
+      /** How many runs stand above this one; absent: none. */
+      depth?: number
+      /** When the run is out of time, in ms since the epoch. */
+      deadlineAt?: number
     }
   | {
       type: 'workflow_complete'
@@ -106,6 +114,10 @@ export type FactBody =
       label?: string
       /** True when recovery found by looking that the effect had happened. */
       recovered?: boolean
+      /** Tokens that models took for this step, child runs included. */
+      modelTokens?: number
+      /** Tokens of child runs that this one follows from; they are in `par` too. */
+      linked?: string[]
     } & OfAttempt)
   | ({
       type: 'error'

@@ -1,6 +1,7 @@
 import { clip } from '@/lib/base/clip'
 import type { TerminalStatus } from './facts'
-import type { Run } from './run'
+import type { Run, Walk } from './run'
+import { maxWalkSteps } from './walk'
 
 /**
  * How the run ends if it ends now, or nothing while there is work left (ATD section 3.2).
@@ -16,6 +17,7 @@ export function outcomeOf(run: Run): { terminal: TerminalStatus; reason: string 
   }
   if (run.state.status !== 'running' || run.takeBack !== undefined) return undefined
   if (run.active.size > 0 || run.ready.size > 0 || run.openApprovals.size > 0) return undefined
+  if (run.walk) return outcomeOfWalk(run, run.walk)
   if (count('escalated') > 0) return { terminal: 'escalated', reason: 'A step was escalated to a person' }
   const failed = count('failed')
   if (failed === 0 && count('pending') === 0 && count('rolled_back') === 0) {
@@ -34,4 +36,23 @@ function firstFailure(run: Run): string {
     if (visit?.state.status === 'failed') return clip(`${node} failed: ${visit.state.error.description}`, 600)
   }
   return 'A step was taken back and not done again'
+}
+
+/** A walk ends where it stands: complete when its last step is, whatever it did not come to (agentd section 2). */
+function outcomeOfWalk(run: Run, walk: Walk): { terminal: TerminalStatus; reason: string } {
+  const failed = (reason: string) => ({ terminal: 'failed', reason: clip(reason, 600) }) as const
+  const place = walk.path.at(-1)?.visit
+  if (place?.state.status === 'escalated')
+    return { terminal: 'escalated', reason: 'A step was escalated to a person' }
+  if (place?.state.status === 'failed')
+    return failed(`${place.node} failed: ${place.state.error.description}`)
+  if (place?.state.status !== 'done') return failed('A step was taken back and not done again')
+  if (walk.ambiguous) {
+    const edges = walk.ambiguous.map(({ from, to }) => `${from} → ${to}`).join(', ')
+    return failed(`${place.node} has ${walk.ambiguous.length} matching out-edges: ${edges}`)
+  }
+  if (walk.path.length >= maxWalkSteps) return failed(`The run took ${maxWalkSteps} steps and came to no end`)
+  const node = run.graph.nodes.get(place.node)
+  if (node?.kind !== 'fail') return { terminal: 'success', reason: '' }
+  return failed(typeof node.config.reason === 'string' ? node.config.reason : 'workflow failed')
 }

@@ -95,6 +95,16 @@ export interface RunHeader {
   version: Hash
   workflowName: string
   startedBy: string
+  /** The step of another run that began this one. */
+  parent?: ParentPlace
+}
+
+export interface ParentPlace {
+  runId: RunId
+  node: string
+  visit: number
+  /** Which of that step's child runs it is, from 0. */
+  index: number
 }
 
 export interface LeaseRef {

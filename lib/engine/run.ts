@@ -15,7 +15,7 @@ import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
-import type { Silence } from '@/lib/workflow/graph'
+import type { GraphEdge, Silence } from '@/lib/workflow/graph'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import type { Actor, ErrorType, FactOf, Severity, TerminalStatus } from './facts'
 
@@ -104,6 +104,8 @@ export interface Visit {
   doneJti?: string
   /** What the next token of this visit follows: a decision, an offer, an error; or nothing. */
   lastJti?: string
+  /** Stepwise: the token that led the walk here. */
+  enteredFrom?: string
   /** The standing offer of a task for outside agents; a lapsed claim falls back to it. */
   offer?: FactOf<'task_offered'>
   startedAt?: number
@@ -170,6 +172,24 @@ export interface Rollback {
   choice?: 'end' | 'go_on'
 }
 
+/** The walk of a stepwise run (walk.ts). */
+export interface Walk {
+  /** Every visit, in the order they were made; the last one is where the run is. */
+  path: WalkStep[]
+  /** How often each edge was taken, by its number in the graph. */
+  taken: Map<number, number>
+  /** The latest finished visit of each node: what paths into the run's values mean. */
+  outputs: Map<string, Visit>
+  /** Edges of the last step that could all be taken: the workflow is at fault. */
+  ambiguous?: GraphEdge[]
+}
+
+export interface WalkStep {
+  visit: Visit
+  /** Number of the edge that led here; absent for the entry. */
+  edge?: number
+}
+
 export interface Run {
   readonly graph: GraphIndex
   /** Tokens folded so far. The next one has this sequence number plus 1. */
@@ -198,4 +218,8 @@ export interface Run {
   rollbacks: Map<RollbackId, Rollback>
   /** The question that nobody answered, and whose author wants the run taken back for it; until that is asked for. */
   takeBack?: ApprovalId
+  /** Present in stepwise order. */
+  walk?: Walk
+  /** Tokens that models took for the steps that are done, child runs included. */
+  modelTokens: number
 }

@@ -134,6 +134,9 @@ export interface ChildOutcome {
   finalValue: Json
   lastNode?: string
   reason: string
+  modelTokens: number
+  /** Its `workflow_complete` token. */
+  endJti?: string
 }
 
 /** Runs that a step begins and waits for (agentd section 1.45). Each is a run of its own, linked into this one's DAG. */
@@ -166,6 +169,10 @@ export interface Snapshot {
 export interface Performed {
   output: Json
   label?: string
+  /** Tokens that models took for it, child runs included. */
+  modelTokens?: number
+  /** End tokens of the child runs it waited for: the completion follows from them too. */
+  linked?: string[]
 }
 
 /** Known by its mark, as Problem is (lib/base/problem.ts): the engine and the routes are bundled apart. */

@@ -442,6 +442,8 @@ function listingRuns(store: () => Store): void {
     expect(await list({ text: 'e_k' })).toEqual([waiting])
     expect(await list({ startedBy: 'person:ada', since: 2_000, until: 3_000 })).toEqual([stuck])
     expect(await list({ failing: true })).toEqual([stuck, old])
+    expect(await list({ parent: 'none' })).toEqual([waiting, stuck, old])
+    expect(await list({ parent: old })).toEqual([])
     expect(await list({ failing: false })).toEqual([waiting])
     expect(await list({ version: sha256('none') })).toEqual([])
     expect(await store().runs.count({ failing: true })).toBe(2)

@@ -6,6 +6,7 @@ import type {
   Commit,
   IdempotentAnswer,
   LedgerStore,
+  ParentPlace,
   RunHeader,
   SealedCheckpoint,
   SignedHead,
@@ -35,6 +36,23 @@ interface FenceRow {
   lease_epoch: number
 }
 
+/** The columns that say which step of another run began this one. */
+export interface ParentColumns {
+  parentRun: string | null
+  parentNode: string | null
+  parentVisit: number | null
+  parentIndex: number | null
+}
+
+type HeaderRow = Omit<RunHeader, 'parent'> & ParentColumns
+
+/** The step that began a run, or undefined for a run of its own. */
+export function parentOf(row: ParentColumns): ParentPlace | undefined {
+  const { parentRun, parentNode, parentVisit, parentIndex } = row
+  if (parentRun === null || parentNode === null) return undefined
+  return { runId: parentRun as RunId, node: parentNode, visit: parentVisit ?? 1, index: parentIndex ?? 0 }
+}
+
 export function sqliteLedger(
   db: Database,
   writer: GroupWriter | undefined,
@@ -61,7 +79,13 @@ export function sqliteLedger(
         throw isDuplicateJti(error) ? refusals.duplicateJti(commit, repeatedJti(read, commit)) : error
       }
     },
-    header: async (runId) => read.header.get(runId),
+    async header(runId) {
+      const row = read.header.get(runId)
+      if (!row) return undefined
+      const { parentRun, parentNode, parentVisit, parentIndex, ...header } = row
+      const parent = parentOf({ parentRun, parentNode, parentVisit, parentIndex })
+      return parent ? { ...header, parent } : header
+    },
     rows: async (runId, after, limit) => read.rows.all(runId, after, limit),
     row: async (runId, jti) => read.row.get(runId, jti),
     heads: async (runId) => read.heads.all(runId),
@@ -143,9 +167,15 @@ function fence(write: Write, commit: Commit): void {
   const moving = [seq, p.status, p.terminal ?? null, p.stopped ?? null, ...times, ...counts] as const
   let changes: number
   if (create) {
-    const { wid, version, workflowName, startedBy } = create
+    const { wid, version, workflowName, startedBy, parent } = create
     const fixed = [runId, wid, version, workflowName, startedBy, p.startedAt, p.nodeCount] as const
-    changes = write.create.run(...fixed, ...moving).changes
+    const above = [
+      parent?.runId ?? null,
+      parent?.node ?? null,
+      parent?.visit ?? null,
+      parent?.index ?? null,
+    ] as const
+    changes = write.create.run(...fixed, ...above, ...moving).changes
   } else if (lease) {
     changes = write.moveLeased.run(...moving, runId, expectedSeq, lease.owner, lease.epoch).changes
   } else {
@@ -241,8 +271,9 @@ function writeStatements(db: Database) {
   const assigned = movingColumns.map((column) => `${column} = ?`).join(', ')
   return {
     create: db.prepare(
-      `INSERT INTO runs (id, wid, version, workflow_name, started_by, started_at, node_count, ${movingColumns.join(', ')})
-       VALUES (?, ?, ?, ?, ?, ?, ?, ${movingColumns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
+      `INSERT INTO runs (id, wid, version, workflow_name, started_by, started_at, node_count,
+         parent_run, parent_node, parent_visit, parent_index, ${movingColumns.join(', ')})
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${movingColumns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
     ),
     move: db.prepare(`UPDATE runs SET ${assigned} WHERE id = ? AND seq = ?`),
     moveLeased: db.prepare(
@@ -282,8 +313,9 @@ const ledgerColumns = 'run_id AS runId, seq, jti, token, prev_hash AS prevHash, 
 
 function readStatements(db: Database) {
   return {
-    header: db.prepare<[string], RunHeader>(
-      `SELECT id AS runId, wid, version, workflow_name AS workflowName, started_by AS startedBy FROM runs WHERE id = ?`,
+    header: db.prepare<[string], HeaderRow>(
+      `SELECT id AS runId, wid, version, workflow_name AS workflowName, started_by AS startedBy, parent_run AS parentRun,
+         parent_node AS parentNode, parent_visit AS parentVisit, parent_index AS parentIndex FROM runs WHERE id = ?`,
     ),
     seq: db.prepare<[string], { seq: number }>('SELECT seq FROM runs WHERE id = ?'),
     positionOf: db.prepare<[string, number], { position: number }>(

@@ -37,7 +37,7 @@ export function memoryRuns(tables: Tables): RunQueries {
       const byStatus = noRuns()
       let failing = 0
       let ended = 0
-      for (const run of matching({})) {
+      for (const run of matching({ parent: 'none' })) {
         byStatus[run.status]++
         const isLate = run.status === 'ended' && (run.endedAt ?? Number.NEGATIVE_INFINITY) >= endedSince
         if (isLate) ended++
@@ -155,7 +155,8 @@ function mostUrgentFirst(a: SortKey, b: SortKey): number {
 }
 
 function runFilter(filter: RunFilter): (run: RunRecord) => boolean {
-  const { status, terminal, cancelled, workflow, version, startedBy, text, since, until, failing } = filter
+  const { status, terminal, cancelled, workflow, version, startedBy, text, since, until, failing, parent } =
+    filter
   const part = likePart(text ?? '')
   return (run) =>
     (!status || status.includes(run.status)) &&
@@ -164,6 +165,7 @@ function runFilter(filter: RunFilter): (run: RunRecord) => boolean {
     (workflow === undefined || run.workflowName === workflow) &&
     (version === undefined || run.version === version) &&
     (startedBy === undefined || run.startedBy === startedBy) &&
+    (parent === undefined || (run.parent?.runId ?? 'none') === parent) &&
     (since === undefined || run.startedAt >= since) &&
     (until === undefined || run.startedAt < until) &&
     (failing === undefined || isFailing(run) === failing) &&

@@ -4,6 +4,7 @@ import type { RunProjection } from '@/lib/engine/ports'
 import type { Control } from './control'
 import { pageRows, readCursor, writeCursor } from './cursor'
 import type { Prisma, Run } from './generated/sqlite/client'
+import { parentOf } from './ledger-sqlite'
 import { noRuns, type RunCounts, type RunFilter, type RunQueries, type RunRecord } from './store'
 
 const list = 'runs'
@@ -35,12 +36,15 @@ export function sqliteRuns(control: Control): RunQueries {
   }
 }
 
+/** Runs that no step of another run began: those a person counts. */
+const ownRuns = { parentRun: null } as const
+
 async function countAll(control: Control, endedSince: number): Promise<RunCounts> {
-  const ended = { status: 'ended', endedAt: { gte: BigInt(endedSince) } }
+  const ended = { ...ownRuns, status: 'ended', endedAt: { gte: BigInt(endedSince) } }
   const [groups, failing, endedCount] = await control.read((prisma) =>
     Promise.all([
-      prisma.run.groupBy({ by: ['status'], _count: true }),
-      prisma.run.count({ where: isFailing }),
+      prisma.run.groupBy({ by: ['status'], where: ownRuns, _count: true }),
+      prisma.run.count({ where: { AND: [ownRuns, isFailing] } }),
       prisma.run.count({ where: ended }),
     ]),
   )
@@ -66,7 +70,8 @@ const isFailing: Prisma.RunWhereInput = {
 }
 
 function conditions(filter: RunFilter): Prisma.RunWhereInput[] {
-  const { status, terminal, cancelled, workflow, version, startedBy, text, since, until, failing } = filter
+  const { status, terminal, cancelled, workflow, version, startedBy, text, since, until, failing, parent } =
+    filter
   const where: Prisma.RunWhereInput[] = []
   if (status) where.push({ status: { in: status } })
   if (terminal) where.push({ terminal: { in: terminal } })
@@ -74,6 +79,8 @@ function conditions(filter: RunFilter): Prisma.RunWhereInput[] {
   if (workflow !== undefined) where.push({ workflowName: workflow })
   if (version !== undefined) where.push({ version })
   if (startedBy !== undefined) where.push({ startedBy })
+  if (parent === 'none') where.push({ parentRun: null })
+  else if (parent !== undefined) where.push({ parentRun: parent })
   if (since !== undefined) where.push({ startedAt: { gte: BigInt(since) } })
   if (until !== undefined) where.push({ startedAt: { lt: BigInt(until) } })
   if (text !== undefined && text !== '') {
@@ -88,12 +95,14 @@ function conditions(filter: RunFilter): Prisma.RunWhereInput[] {
 
 function toRecord(row: Run): RunRecord {
   const { leaseOwner, leaseEpoch, leaseUntil } = row
+  const parent = parentOf(row)
   return {
     runId: row.id as RunId,
     wid: row.wid,
     version: row.version,
     workflowName: row.workflowName,
     startedBy: row.startedBy,
+    ...(parent && { parent }),
     seq: row.seq,
     status: row.status as RunProjection['status'],
     ...(row.terminal !== null && { terminal: row.terminal as TerminalStatus }),

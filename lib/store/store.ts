@@ -41,6 +41,8 @@ export interface RunFilter {
   workflow?: string
   version?: Hash
   startedBy?: string
+  /** Runs that steps of that run began; `none`: runs that no step began. */
+  parent?: RunId | 'none'
   /**
    * Part of the workflow's name, the run's id or the one who started it. ASCII letters match in either case; `_` stands
    * for any character and `%` for any number of them (Prisma's `contains` is SQL's LIKE and escapes neither).
@@ -72,7 +74,7 @@ export interface RunQueries {
   /** Newest first. */
   list(filter: RunFilter, page: PageAsk): Promise<Slice<RunRecord>>
   count(filter: RunFilter): Promise<number>
-  /** For the overview. `endedSince` in milliseconds since the epoch. */
+  /** For the overview; runs that a step of another began are not counted. `endedSince` in milliseconds since the epoch. */
   counts(endedSince: number): Promise<RunCounts>
 }
 

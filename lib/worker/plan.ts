@@ -7,7 +7,13 @@ import type { JsonObject } from '@/lib/base/json'
 import { verifyCheckpoint } from '@/lib/checkpoint/verify'
 import type { RunHeader } from '@/lib/engine/ports'
 import type { CheckpointRef, Run, Visit } from '@/lib/engine/run'
-import { type Plan, planRollback, type StepCheckpoint, type StepNow } from '@/lib/rollback/plan'
+import {
+  type Plan,
+  type PlanGraph,
+  planRollback,
+  type StepCheckpoint,
+  type StepNow,
+} from '@/lib/rollback/plan'
 import type { RollbackScope } from '@/lib/rollback/terms'
 import type { Action, Snapshot } from '@/lib/runners/runner'
 import { effectsFor } from './effects'
@@ -38,25 +44,66 @@ export async function makePlan(ports: WorkerPorts, runId: RunId, wish: PlanWish)
     seq: run.seq,
     graph: run.graph,
     start: run.start,
-    steps: [...run.visits.values()].filter((visit) => began(visit)).map((visit) => noteStep(run, visit)),
+    ...unrolled(run),
   }))
-  const { header, seq, graph, start } = noted
+  const { header, seq, graph, start, drawn } = noted
   const frozen = { graph, start } as Run
   const steps = new Map<string, StepNow>()
-  for (const { step, kind, ref, actionHash } of noted.steps) {
+  for (const [key, { step, kind, ref, actionHash }] of noted.steps) {
     const checkpoint = ref && (await lookAt(ports, frozen, header, ref, kind, actionHash))
-    steps.set(step.node, checkpoint ? { ...step, checkpoint } : step)
+    steps.set(key, checkpoint ? { ...step, checkpoint } : step)
   }
-  return planRollback({
+  const plan = planRollback({
     run: runId,
     seq,
     now: ports.timer.now(),
     node: wish.node,
     scope: wish.scope,
     role: { mayCoordinate: wish.mayCoordinate },
-    graph,
+    graph: drawn,
     steps,
   })
+  const touched = new Set(plan.steps.map((step) => step.node))
+  return { ...plan, untouched: graph.order.filter((node) => !touched.has(node)) }
+}
+
+/**
+ * What was done, as the plan is made of it: the graph as it is drawn; or, of a walk, the chain of its visits, each
+ * following the one before. There the latest visit of a node stands under the node's own name.
+ */
+function unrolled(run: Run): { drawn: PlanGraph; steps: Map<string, Noted> } {
+  if (!run.walk) {
+    const visits = [...run.visits.values()].filter((visit) => began(visit))
+    return { drawn: run.graph, steps: new Map(visits.map((visit) => [visit.node, noteStep(run, visit)])) }
+  }
+  const latest = new Map<string, string>()
+  const steps = new Map<string, Noted>()
+  const visits = run.walk.path.map((step) => step.visit)
+  const last = new Map(visits.map((visit) => [visit.node, visit]))
+  const keyOf = (visit: Visit) =>
+    last.get(visit.node) === visit ? visit.node : `${visit.node} ${visit.visit}`
+  for (const visit of visits) {
+    const noted = noteStep(run, visit)
+    const reads = visit.reads.includes('*') ? [...latest.keys()] : visit.reads
+    noted.step = { ...noted.step, reads: reads.map((node) => latest.get(node) ?? node) }
+    if (began(visit)) steps.set(keyOf(visit), noted)
+    latest.set(visit.node, keyOf(visit))
+  }
+  return { drawn: chainOf(visits.map(keyOf), run.graph.order), steps }
+}
+
+/** A chain, and beside it the nodes the walk never came to. */
+function chainOf(chain: readonly string[], all: readonly string[]): PlanGraph {
+  const order = [...chain, ...all.filter((node) => !chain.includes(node))]
+  const parents = new Map(order.map((key): [string, string[]] => [key, []]))
+  const children = new Map(order.map((key): [string, string[]] => [key, []]))
+  for (const [at, key] of chain.entries()) {
+    const before = chain[at - 1]
+    if (before === undefined) continue
+    parents.set(key, [before])
+    children.set(before, [key])
+  }
+  return { order, parents, children }
 }
 
 function began(visit: Visit): boolean {

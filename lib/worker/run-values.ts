@@ -1,7 +1,7 @@
-import type { Hash } from '@/lib/base/hash'
 import type { Json, JsonObject } from '@/lib/base/json'
 import type { LedgerStore } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
+import { outputOf } from '@/lib/engine/walk'
 import { valueAt } from '@/lib/nodes/values-path'
 import type { Values } from '@/lib/runners/runner'
 import { readJson } from './run-book'
@@ -79,9 +79,4 @@ function rootsOf(path: string): string[] {
     if (path[at] === '.' || path[at] === '[') roots.push(path.slice(0, at))
   }
   return roots
-}
-
-function outputOf(run: Run, node: string): Hash | undefined {
-  const state = run.visits.get(node)?.state
-  return state?.status === 'done' ? state.output : undefined
 }

@@ -153,7 +153,10 @@ export class Steps {
         dryRun: run.start?.dryRun ?? false,
         follows: parentsOfStep(run, current).slice(0, 100),
         reads: current.reads,
-        routesError: run.graph.graph.edges.some((edge) => edge.from === nodeId && edge.when === 'error'),
+        // A walk that no edge leads on from is complete there, whatever its label (agentd section 2).
+        routesError:
+          run.walk !== undefined ||
+          run.graph.graph.edges.some((edge) => edge.from === nodeId && edge.when === 'error'),
         checkpoints: run.checkpoints.size,
         maxCheckpoints: run.graph.graph.budget.maxCheckpoints,
         effects: this.effectsFactory(run, header, nodeId, visit),
@@ -272,6 +275,8 @@ export class Steps {
         attempt,
         output: value.hash,
         label: outcome.label,
+        modelTokens: outcome.modelTokens,
+        linked: outcome.linked,
       } as const
       await this.execute(report, { values: [value] })
       return

@@ -10,6 +10,7 @@ import { isProblem } from '@/lib/base/problem'
 import { claimsOf } from '@/lib/engine/fact-codec'
 import type { LeaseRef, RunHeader } from '@/lib/engine/ports'
 import type { CheckpointRef, Rollback, Run } from '@/lib/engine/run'
+import { anyVisitOf } from '@/lib/engine/visit-states'
 import { overallStatus, statusWithoutAct } from '@/lib/rollback/outcome'
 import type { Plan, PlannedStep } from '@/lib/rollback/plan'
 import type { RollbackStatus } from '@/lib/rollback/terms'
@@ -278,7 +279,7 @@ interface Noted {
 
 function noteUndo(run: Run, header: RunHeader, step: PlannedStep, rollback: Rollback['id']): Noted {
   const node = run.graph.nodes.get(step.node)
-  const visit = run.visits.get(step.node)
+  const visit = anyVisitOf(run, step.node, step.visit)
   return {
     run: { graph: run.graph, start: run.start } as Run,
     header,

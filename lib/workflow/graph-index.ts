@@ -6,6 +6,8 @@ export interface GraphIndex {
   readonly nodes: ReadonlyMap<string, GraphNode>
   readonly parents: ReadonlyMap<string, readonly string[]>
   readonly children: ReadonlyMap<string, readonly string[]>
+  /** The numbers of the edges that leave a node, in the order of the text. */
+  readonly edgesFrom: ReadonlyMap<string, readonly number[]>
   /** Nodes in topological order; nodes on a loop come last, in the order of the text. */
   readonly order: readonly string[]
 }
@@ -15,12 +17,14 @@ export function indexGraph(graph: WorkflowGraph): GraphIndex {
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]))
   const parents = new Map<string, string[]>(graph.nodes.map((node) => [node.id, []]))
   const children = new Map<string, string[]>(graph.nodes.map((node) => [node.id, []]))
-  for (const edge of graph.edges) {
+  const edgesFrom = new Map<string, number[]>(graph.nodes.map((node) => [node.id, []]))
+  for (const [number, edge] of graph.edges.entries()) {
     if (!nodes.has(edge.from) || !nodes.has(edge.to)) continue
     parents.get(edge.to)?.push(edge.from)
     children.get(edge.from)?.push(edge.to)
+    edgesFrom.get(edge.from)?.push(number)
   }
-  return { graph, nodes, parents, children, order: topologicalOrder(graph, parents, children) }
+  return { graph, nodes, parents, children, edgesFrom, order: topologicalOrder(graph, parents, children) }
 }
 
 function topologicalOrder(

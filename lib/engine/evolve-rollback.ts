@@ -1,0 +1,166 @@
+/** Rollbacks in the fold: what each of their tokens makes of the run. What is allowed is decided in decide-rollback.ts. */
+import { withDescendants } from '@/lib/workflow/graph-index'
+import type { FactOf } from './facts'
+import type { Rollback, Run, Visit } from './run'
+import { anyVisitOf, isUnknown, setState, standDown, visitAnew, voidApprovals } from './visit-states'
+import { retreat, walkedFrom } from './walk'
+
+export function evolveRollback(
+  run: Run,
+  fact: FactOf<
+    'rollback_request' | 'rollback_act' | 'rollback_act_result' | 'rollback_result' | 'rollback_choice'
+  >,
+): void {
+  if (fact.type === 'rollback_request') return evolveRequest(run, fact)
+  const rollback = run.rollbacks.get(fact.rollback)
+  if (!rollback) return
+  switch (fact.type) {
+    case 'rollback_act':
+      rollback.acts.set(fact.checkpointId, {
+        node: fact.node,
+        undo: fact.undo,
+        jti: fact.jti,
+        description: '',
+      })
+      return
+    case 'rollback_act_result':
+      return evolveActResult(run, rollback, fact)
+    case 'rollback_result':
+      rollback.status = fact.status
+      rollback.resultJti = fact.jti
+      run.state = { status: 'rolled_back', rollback: rollback.id }
+      if (fact.status === 'completed') resetCovered(run, rollback, fact.at)
+      return
+    case 'rollback_choice':
+      rollback.choice = fact.choice
+      voidApprovals(run, (approval) => approval.kind === 'rollback_failed', fact.at)
+      if (fact.choice === 'go_on') goOn(run, rollback, fact.at)
+      return
+  }
+}
+
+function evolveRequest(run: Run, fact: FactOf<'rollback_request'>): void {
+  run.rollbacks.set(fact.rollback, {
+    id: fact.rollback,
+    scope: fact.scope,
+    node: fact.node,
+    by: fact.by,
+    reason: fact.reason,
+    plan: fact.plan,
+    requestJti: fact.jti,
+    askedAt: fact.at,
+    deadlineAt: fact.deadlineAt,
+    acts: new Map(),
+  })
+  run.state = { status: 'rolling_back', rollback: fact.rollback }
+  run.takeBack = undefined
+  const inScope = nodesInScope(run, fact)
+  const reached = new Set(inScope)
+  // What waits behind it waits on something that will no longer be so: it is asked or tried anew, if the run goes on.
+  const following = run.walk ? [] : withDescendants(run.graph, fact.node)
+  const behind = following.filter(
+    (node) => !reached.has(node) && !isUnknown(run, (run.visits.get(node) as Visit).state),
+  )
+  standDown(run, [...inScope, ...behind], fact.at)
+}
+
+function evolveActResult(run: Run, rollback: Rollback, fact: FactOf<'rollback_act_result'>): void {
+  const act = rollback.acts.get(fact.checkpointId)
+  const checkpoint = run.checkpoints.get(fact.checkpointId)
+  const undo = act?.undo ?? checkpoint?.undo ?? 'restore'
+  rollback.acts.set(fact.checkpointId, {
+    node: fact.node,
+    undo,
+    jti: act?.jti ?? fact.jti,
+    resultJti: fact.jti,
+    status: fact.status,
+    description: fact.description,
+  })
+  if (checkpoint) {
+    const begun = act !== undefined || checkpoint.undone?.begun === true
+    checkpoint.undone = { rollback: rollback.id, status: fact.status, begun }
+  }
+  const visit = anyVisitOf(run, fact.node, fact.visit)
+  if (visit && fact.status === 'completed') takenBack(run, visit, rollback, fact.at)
+}
+
+/**
+ * What a completed rollback covers and had nothing to undo is taken back with the rest: a step that only reads, or one
+ * that failed before it could have an effect. No act of its own says so, because there was nothing to act on.
+ */
+function resetCovered(run: Run, rollback: Rollback, at: number): void {
+  for (const visit of visitsInScope(run, rollback)) {
+    const over = visit.state.status === 'done' || visit.state.status === 'failed'
+    if (over && visit.firstCheckpoint === undefined) takenBack(run, visit, rollback, at)
+  }
+}
+
+/** Past visits of a loop are in no set and no count; they only say what became of them. */
+function takenBack(run: Run, visit: Visit, rollback: Rollback, at: number): void {
+  const state = { status: 'rolled_back', rollback: rollback.id, since: at } as const
+  if (run.visits.get(visit.node) === visit) setState(run, visit, state)
+  else visit.state = state
+}
+
+/** The nodes a rollback reaches: in topological order, or as the walk came to them. */
+export function nodesInScope(run: Run, rollback: Pick<Rollback, 'scope' | 'node'>): string[] {
+  return [...new Set(visitsInScope(run, rollback).map((visit) => visit.node))]
+}
+
+/** The visits a rollback reaches. A loop may have come to a node more than once. */
+function visitsInScope(run: Run, { scope, node }: Pick<Rollback, 'scope' | 'node'>): Visit[] {
+  const { walk } = run
+  const current = (nodes: readonly string[]) =>
+    nodes.map((id) => run.visits.get(id)).filter((visit) => visit !== undefined)
+  switch (scope) {
+    case 'single':
+      return current([node])
+    case 'sub_dag':
+      return walk ? walkedFrom(walk, node) : current(withDescendants(run.graph, node))
+    case 'full_workflow':
+      return walk ? walk.path.map((step) => step.visit) : current(run.graph.order)
+    default:
+      return scope satisfies never
+  }
+}
+
+/*
+ * Going on from the checkpoint: what was in scope is visited anew. So is what stands behind it and is not done: it
+ * failed, or waits, on something that is no longer so. What is at work there, or may have taken effect, is left to end.
+ * And so is what earlier rollbacks took back, or stopped between two attempts, and nobody went on from.
+ */
+function goOn(run: Run, rollback: Rollback, at: number): void {
+  if (run.walk) {
+    voidApprovals(run, () => true, at)
+    retreat(run, run.walk, rollback.node)
+    run.state = { status: 'running' }
+    return
+  }
+  const again = new Set(nodesInScope(run, rollback))
+  for (const node of withDescendants(run.graph, rollback.node)) {
+    const { state } = run.visits.get(node) as Visit
+    if (state.status !== 'done' && state.status !== 'running' && !isUnknown(run, state)) again.add(node)
+  }
+  for (const { node, state, attempt } of run.visits.values()) {
+    if (state.status === 'rolled_back' || (state.status === 'pending' && attempt > 0)) again.add(node)
+  }
+  voidApprovals(run, (approval) => again.has(approval.node), at)
+  for (const node of again) {
+    const old = run.visits.get(node) as Visit
+    if (old.state.status === 'pending' && old.attempt === 0) continue
+    visitAnew(run, node)
+  }
+  countMissing(run)
+  run.state = { status: 'running' }
+}
+
+/** Counts anew, for pending nodes, how many parents are not done. */
+function countMissing(run: Run): void {
+  run.ready.clear()
+  for (const id of run.graph.order) {
+    const parents = run.graph.parents.get(id) ?? []
+    const missing = parents.filter((parent) => run.visits.get(parent)?.state.status !== 'done').length
+    run.missing.set(id, missing)
+    if (missing === 0 && run.visits.get(id)?.state.status === 'pending') run.ready.add(id)
+  }
+}

@@ -1,0 +1,100 @@
+/*
+ * The walk of a stepwise run: one place at a time, and the label of what was finished picks the edge (agentd section
+ * 2, NOTES 17). A definition may be drawn in circles; the run never goes in one, it visits a node again, and each visit
+ * is a step of its own in the ledger.
+ *
+ *   candidates of a finished step: its edges whose `when` is its label and whose loop bound is not used up
+ *   none ─▶ the run is complete there      one ─▶ it is followed      two or more ─▶ the workflow is at fault
+ *
+ * Everything here follows from completions alone, so loop counts survive a pause, a crash and a restart.
+ */
+import type { Hash } from '@/lib/base/hash'
+import type { GraphEdge } from '@/lib/workflow/graph'
+import { startJti } from './draft'
+import type { Run, Visit, Walk, WalkStep } from './run'
+import { visitAnew } from './visit-states'
+
+/** What stops a walk that loop bounds alone would let go on for days. */
+export const maxWalkSteps = 10_000
+
+/** Kinds that end the walk whatever edges leave them. */
+const endingKinds: readonly string[] = ['terminate', 'fail']
+
+export function newWalk(): Walk {
+  return { path: [], taken: new Map(), outputs: new Map() }
+}
+
+/** The walk comes to a node, by an edge or as the first; `from` is the token that the next one of it follows. */
+export function enter(run: Run, walk: Walk, node: string, from: string, edge?: number): void {
+  const current = run.visits.get(node)
+  if (!current) return
+  const fresh = current.state.status === 'pending' && current.enteredFrom === undefined
+  const visit = fresh ? current : visitAnew(run, node)
+  visit.enteredFrom = from
+  walk.path.push({ visit, edge })
+  if (edge !== undefined) walk.taken.set(edge, (walk.taken.get(edge) ?? 0) + 1)
+  run.missing.set(node, 0)
+  run.ready.add(node)
+}
+
+/** The place was finished: the walk goes on along the one edge that may be taken. */
+export function follow(run: Run, walk: Walk, visit: Visit): void {
+  if (walk.path.at(-1)?.visit !== visit || visit.state.status !== 'done') return
+  walk.outputs.set(visit.node, visit)
+  run.missing.set(visit.node, 1)
+  if (endingKinds.includes(run.graph.nodes.get(visit.node)?.kind ?? '')) return
+  const open = candidates(run, walk, visit.node, visit.state.label)
+  if (open.length > 1) walk.ambiguous = open.map((edge) => run.graph.graph.edges[edge] as GraphEdge)
+  const [only] = open
+  if (open.length !== 1 || only === undefined || walk.path.length >= maxWalkSteps) return
+  enter(run, walk, (run.graph.graph.edges[only] as GraphEdge).to, visit.doneJti ?? startJti(run), only)
+}
+
+/** True when the walk could go on from a node along an edge of that label. */
+export function mayFollow(run: Run, walk: Walk, node: string, label: string): boolean {
+  return candidates(run, walk, node, label).length > 0
+}
+
+/** The numbers of the edges that may be taken from a node finished with that label. */
+function candidates(run: Run, walk: Walk, node: string, label: string | undefined): number[] {
+  return (run.graph.edgesFrom.get(node) ?? []).filter((at) => {
+    const { when, maxIterations = Number.POSITIVE_INFINITY } = run.graph.graph.edges[at] as GraphEdge
+    return when === label && (walk.taken.get(at) ?? 0) < maxIterations
+  })
+}
+
+/** The visits from the latest one of a node on, in the order they were made. */
+export function walkedFrom(walk: Walk, node: string): Visit[] {
+  const at = walk.path.findLastIndex((step) => step.visit.node === node)
+  return at === -1 ? [] : walk.path.slice(at).map((step) => step.visit)
+}
+
+/**
+ * Puts the walk back to before the latest visit of a node, which is entered again: what came after is left behind, and
+ * what loops and outputs were then, they are again.
+ */
+export function retreat(run: Run, walk: Walk, node: string): void {
+  const at = walk.path.findLastIndex((step) => step.visit.node === node)
+  if (at === -1) return
+  const left = walk.path.splice(at)
+  walk.ambiguous = undefined
+  walk.taken.clear()
+  walk.outputs.clear()
+  for (const step of walk.path) {
+    if (step.edge !== undefined) walk.taken.set(step.edge, (walk.taken.get(step.edge) ?? 0) + 1)
+    if (step.visit.state.status === 'done') walk.outputs.set(step.visit.node, step.visit)
+  }
+  for (const id of new Set(left.map((step) => step.visit.node))) {
+    run.missing.set(id, 1)
+    run.ready.delete(id)
+    if (run.visits.get(id)?.enteredFrom !== undefined) visitAnew(run, id)
+  }
+  const { edge, visit } = left[0] as WalkStep
+  enter(run, walk, node, visit.enteredFrom ?? startJti(run), edge)
+}
+
+/** The output a path that begins with this node means: of its current visit, or of the latest on the walk. */
+export function outputOf(run: Run, node: string): Hash | undefined {
+  const visit = run.walk ? run.walk.outputs.get(node) : run.visits.get(node)
+  return visit?.state.status === 'done' ? visit.state.output : undefined
+}
