@@ -2,11 +2,17 @@
  * Where a path really leads. A path is asked about twice: as written, and with every symlink on the way resolved. Both
  * must lie in a folder the workflow declares, and each declared folder must itself really lie in a folder of the
  * installation, so that no symlink anywhere lends a workflow more than it was given.
+ *
+ * A workflow that states an allowlist is given by it what declared folders give others: both paths must be named by its
+ * patterns, and both lie in a folder of the installation. Patterns are compared with the real path as they stand: a
+ * pattern that itself passes a symlink names nothing.
  */
 import { lstat, mkdir, realpath } from 'node:fs/promises'
 import path from 'node:path'
+import { allowlistAnswer } from '@/lib/policy/allowlist'
+import { denial } from '@/lib/policy/denial'
 import { absolutePath, liesIn, type RootFolder, rootFolders, rootFor } from '@/lib/policy/roots'
-import type { Root } from '@/lib/workflow/graph'
+import type { Allowlist, Root } from '@/lib/workflow/graph'
 import { Folder } from './folder'
 import { errnoOf, fsFailure } from './fs-failure'
 import { refusal } from './resolved'
@@ -27,10 +33,65 @@ export interface Place {
 type Bounds = Pick<Effects, 'policy' | 'installationRoots'>
 
 /**
- * Resolves a path inside the declared folders; a relative one starts in the installation's first folder. Changes
- * nothing. Throws EffectFailed `path_outside_roots` or `path_is_symlink`.
+ * Resolves a path inside the folders the workflow is given; a relative one starts in the installation's first folder.
+ * Changes nothing. Throws EffectFailed `path_outside_roots`, `path_is_symlink` or `policy_denied`.
  */
 export async function locate(name: string, access: Root['access'], bounds: Bounds): Promise<Place> {
+  const { allow } = bounds.policy
+  return allow ? locateAllowed(name, access, bounds, allow) : locateDeclared(name, access, bounds)
+}
+
+/** Where a person's or an author's path leads, whatever may be done there. Throws EffectFailed `path_is_symlink`. */
+export async function realPath(name: string, firstFolder: string): Promise<string> {
+  return (await realPlace(absolutePath(name, firstFolder), name)).path
+}
+
+async function locateAllowed(
+  name: string,
+  access: Root['access'],
+  { installationRoots }: Bounds,
+  allow: Allowlist,
+): Promise<Place> {
+  const tool = access === 'read' ? 'fs.read' : 'fs.write'
+  const call = { tool, path: absolutePath(name, installationRoots[0] ?? '/') } as const
+  const asWritten = allowlistAnswer(allow, call)
+  if (!asWritten.allowed) throw refusal(asWritten.code, asWritten.sentence)
+  mustLieIn(
+    installationRoots.map((root) => absolutePath(root, '/')),
+    call.path,
+    call,
+  )
+  const real = await realPlace(call.path, name)
+  const inReality = allowlistAnswer(allow, { tool, path: real.path })
+  if (!inReality.allowed) {
+    const { code, sentence } = denial(
+      call,
+      inReality.rule,
+      `it leads to another place, and no rule of policy.${tool} names that`,
+    )
+    throw refusal(code, sentence)
+  }
+  mustLieIn(await realInstallation(installationRoots), real.path, call)
+  return real
+}
+
+/** The installation's folders where they really lie; those that do not stand are left out. */
+async function realInstallation(roots: readonly string[]): Promise<string[]> {
+  const real = await Promise.all(roots.map((root) => realpath(root).catch(() => undefined)))
+  return real.filter((root) => root !== undefined)
+}
+
+function mustLieIn(folders: readonly string[], path: string, call: Parameters<typeof denial>[0]): void {
+  if (folders.some((folder) => liesIn(path, folder))) return
+  const { sentence } = denial(
+    call,
+    'installation folders',
+    'the policy names it, and it lies outside this installation’s folders; have an administrator add its folder (HOLDPOINT_ROOTS)',
+  )
+  throw refusal('path_outside_roots', sentence)
+}
+
+async function locateDeclared(name: string, access: Root['access'], bounds: Bounds): Promise<Place> {
   const { folders, refused } = rootFolders(bounds.policy.roots, bounds.installationRoots)
   const written = absolutePath(name, bounds.installationRoots[0] ?? '/')
   const asWritten = rootFor(written, access, folders, name)

@@ -3,15 +3,19 @@ import { isProblem } from '@/lib/base/problem'
 import type { StepFailure } from '@/lib/engine/commands'
 import type { RunHeader } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
+import { grantedPolicy } from '@/lib/policy/grants'
 import { EffectFailed, type Effects } from '@/lib/runners/runner'
-import type { WorkerPorts } from './ports'
+import type { ReachingStep, WorkerPorts } from './ports'
+
+/** For whoever only looks: nobody stops it before its own time. */
+const never = new AbortController().signal
 
 /** What a runner is given for one attempt. The idempotency key follows from run, node, visit and attempt. */
 export function effectsFor(
   ports: WorkerPorts,
   run: Run,
   header: RunHeader,
-  step: { node: string; visit: number; attempt: number; signal: AbortSignal; follows: readonly string[] },
+  step: Omit<ReachingStep, 'run' | 'header' | 'draining'> & { draining?: AbortSignal },
 ): Effects {
   return {
     runId: header.runId,
@@ -20,11 +24,14 @@ export function effectsFor(
       return sha256(`${header.runId}/${step.node}/${step.visit}/${step.attempt}`)
     },
     dryRun: run.start?.dryRun ?? false,
-    policy: run.graph.graph.policy,
+    policy: grantedPolicy(run.graph.graph, {
+      installationRoots: ports.installationRoots,
+      unconfined: ports.unconfined ?? false,
+    }),
     installationRoots: ports.installationRoots,
     agents: ports.agents(header.wid),
     follows: step.follows,
-    ...ports.reach({ run, header, ...step }),
+    ...ports.reach({ draining: never, ...step, run, header }),
     now: () => ports.timer.now(),
   }
 }

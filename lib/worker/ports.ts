@@ -6,6 +6,8 @@ import type { LeaseStore, LedgerStore, RunHeader, SealedCheckpoint } from '@/lib
 import type { Run } from '@/lib/engine/run'
 import type { Reach } from '@/lib/runners/no-reach'
 import type { AgentDirectory, Resolver, Runner } from '@/lib/runners/runner'
+import type { GraphIndex } from '@/lib/workflow/graph-index'
+import type { ChildWaits } from './child-waits'
 import type { RunBook, Signer } from './run-book'
 
 /** Time that can be waited for. */
@@ -43,6 +45,8 @@ export interface ReachingStep {
   attempt: number
   signal: AbortSignal
   follows: readonly string[]
+  /** Fires when the worker takes nothing more in hand: what only waits is let go at once. */
+  draining: AbortSignal
 }
 
 /** What one attempt of one step may reach beyond files, HTTP and agents. */
@@ -68,7 +72,12 @@ export interface WorkerPorts {
   runnerOf(kind: string): KindRunner | undefined
   agents: AgentsOfRun
   reach: ReachOf
+  /** The graph of a pinned version. Throws Problem `not_found`. */
+  graphOf(version: string): Promise<GraphIndex>
+  childWaits: ChildWaits
   installationRoots: readonly string[]
+  /** True where a workflow without a policy may also reach private addresses: on the user's own command line. */
+  unconfined?: boolean
   /** Where others ask this installation for rollbacks (`/.well-known/atd/rollback`). */
   rollbackUri: string
   /** Tells of appends by anybody; returns how to stop listening. */
