@@ -1,7 +1,7 @@
 import { EffectFailed, type Effects } from './runner'
 
 /** What a step may reach beyond files, HTTP and agents. */
-export type Reach = Pick<Effects, 'allow' | 'secret' | 'models' | 'mcp' | 'children'>
+export type Reach = Pick<Effects, 'allow' | 'secret' | 'authored' | 'models' | 'mcp' | 'children'>
 
 function nothing(what: string): () => Promise<never> {
   return async () => {
@@ -13,7 +13,13 @@ function nothing(what: string): () => Promise<never> {
 export const noReach: Reach = {
   allow: async () => undefined,
   secret: async () => undefined,
+  authored: async () => undefined,
   models: { ask: nothing('model backends'), names: () => [] },
-  mcp: { tool: async () => undefined, call: nothing('MCP servers'), read: nothing('MCP servers') },
+  mcp: {
+    tool: async () => undefined,
+    call: nothing('MCP servers'),
+    read: nothing('MCP servers'),
+    names: () => [],
+  },
   children: { load: nothing('child runs'), run: nothing('child runs') },
 }

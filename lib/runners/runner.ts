@@ -76,10 +76,25 @@ export interface Effects {
   allow(call: ToolCall): Promise<void>
   /** The value of a named secret, looked up at the last moment; it goes into a request and nowhere else. */
   secret(name: string): Promise<string | undefined>
+  /**
+   * The text of a file that the workflow's author named, relative to the workflow's own file: a schema, a script.
+   * Undefined when there is none to read. At most 1 MiB.
+   */
+  authored(path: string): Promise<string | undefined>
   models: Models
   mcp: McpServers
   children: ChildRuns
+  /** What a child process may use, from the workflow's budget. Absent: what the system gives. */
+  childLimits?: ChildLimits
   now(): number
+}
+
+/** Bounds of one child process and, each for itself, of all it starts. */
+export interface ChildLimits {
+  /** Megabytes (2^20 bytes) of address space. */
+  memoryMb?: number
+  /** Seconds of processor time. */
+  cpuS?: number
 }
 
 /** One bounded call of a model. */
@@ -116,16 +131,21 @@ export interface McpTool {
   idempotent?: boolean
 }
 
-/** MCP servers, started on demand and reused. Whatever they do wrong throws EffectFailed with a reason. */
+/**
+ * MCP servers, started on demand and reused. Whatever they do wrong throws EffectFailed with a reason. Without a
+ * `server`, the first in order of configuration that has the tool or the resource is meant.
+ */
 export interface McpServers {
-  /** The tool of that name; of several servers that have one, the first in order of configuration. */
-  tool(name: string, signal: AbortSignal): Promise<McpTool | undefined>
+  tool(name: string, signal: AbortSignal, server?: string): Promise<McpTool | undefined>
   call(
     name: string,
     args: JsonObject,
     signal: AbortSignal,
+    server?: string,
   ): Promise<{ content: Json[]; isError: boolean; structured: Json }>
-  read(uri: string, signal: AbortSignal): Promise<{ contents: Json[] }>
+  read(uri: string, signal: AbortSignal, server?: string): Promise<{ contents: Json[] }>
+  /** Names of the configured servers, for sentences. */
+  names(): readonly string[]
 }
 
 export interface ChildOutcome {

@@ -1,0 +1,190 @@
+/*
+ * Anthropic, OpenAI, Gemini and whatever speaks OpenAI's dialect, through the AI SDK. The packages are loaded when the
+ * first call is made: half a second that a command line without models never waits.
+ *
+ * The SDK is asked for one answer and nothing else: no retries (the step's own retry counts attempts), no tools, no
+ * redirects, no telemetry. Errors keep the status and drop the body, which may repeat prompt or key.
+ */
+import type { JSONSchema7, LanguageModel, Output } from 'ai'
+import type { JsonObject } from '@/lib/base/json'
+import { EffectFailed, type ModelAnswer, type ModelCall } from '@/lib/runners/runner'
+import type { Backend } from '@/lib/workflow/graph'
+import {
+  answerInvalid,
+  type BackendSurroundings,
+  type ModelBackend,
+  maxAnswerBytes,
+  misconfigured,
+  refused,
+  unreachable,
+} from './backend'
+import { AnswerTooLarge, boundedFetch } from './bounded-fetch'
+import { keyOf } from './key'
+import { statusInWords } from './status-words'
+
+export type SdkProvider = 'anthropic' | 'openai' | 'gemini' | 'openai-compatible'
+
+/** Tokens an answer may have unless the call says otherwise; Anthropic's API needs a figure. */
+const defaultMaxTokens = 1_024
+
+/** A backend of one of the SDK's providers. */
+export function sdkBackend(
+  backend: Backend & { provider: SdkProvider },
+  surroundings: BackendSurroundings,
+): ModelBackend {
+  return {
+    async ask(call, signal) {
+      const [{ generateText }, model] = await Promise.all([
+        import('ai'),
+        modelOf(backend, await keyOf(backend, surroundings)),
+      ])
+      try {
+        const answer = await generateText({
+          model,
+          maxRetries: 0,
+          abortSignal: signal,
+          maxOutputTokens: call.maxTokens ?? defaultMaxTokens,
+          ...messagesOf(call),
+          // Anthropic's API knows structured output for some models only, and refuses it for others.
+          ...(backend.provider === 'anthropic' ? {} : structured(call.schema)),
+        })
+        if (answer.text === '') throw answerInvalid(backend.name, 'it holds no text.')
+        return {
+          text: answer.text,
+          usage: {
+            promptTokens: answer.usage.inputTokens ?? 0,
+            completionTokens: answer.usage.outputTokens ?? 0,
+          },
+        } satisfies ModelAnswer
+      } catch (error) {
+        throw signal.aborted || error instanceof EffectFailed ? error : spoken(backend.name, error)
+      }
+    },
+  }
+}
+
+async function modelOf(
+  backend: Backend & { provider: SdkProvider },
+  apiKey: string | undefined,
+): Promise<LanguageModel> {
+  const { name, model, provider } = backend
+  if (!model) throw misconfigured(name, 'names no model; add model = "…".')
+  if (provider !== 'openai-compatible' && !apiKey) {
+    throw misconfigured(name, `names no key; ${provider} needs api_key_env, the name of a variable.`)
+  }
+  const baseURL = versioned(backend.baseUrl, provider === 'gemini' ? '/v1beta' : '/v1', name)
+  switch (provider) {
+    case 'anthropic': {
+      const { createAnthropic } = await import('@ai-sdk/anthropic')
+      return createAnthropic({ apiKey, baseURL, fetch: boundedFetch(maxAnswerBytes, asMessage) })(model)
+    }
+    case 'gemini': {
+      const { createGoogleGenerativeAI } = await import('@ai-sdk/google')
+      return createGoogleGenerativeAI({ apiKey, baseURL, fetch: boundedFetch(maxAnswerBytes) })(model)
+    }
+    case 'openai': {
+      if (baseURL) return compatible(baseURL, model, apiKey)
+      const { createOpenAI } = await import('@ai-sdk/openai')
+      return createOpenAI({ apiKey, fetch: boundedFetch(maxAnswerBytes) }).chat(model)
+    }
+    case 'openai-compatible':
+      if (!baseURL) throw misconfigured(name, 'names no address; openai-compatible needs base_url.')
+      return compatible(baseURL, model, apiKey)
+    default:
+      return provider satisfies never
+  }
+}
+
+/** Proxies and local servers leave out members that OpenAI's own client insists on; this one does not. */
+async function compatible(baseURL: string, model: string, apiKey: string | undefined) {
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
+  return createOpenAICompatible({
+    name: 'openaiCompatible',
+    baseURL,
+    apiKey,
+    supportsStructuredOutputs: true,
+    fetch: boundedFetch(maxAnswerBytes),
+  })(model)
+}
+
+/** People write the address with its version (`…:8000/v1`) and without it; both mean the same endpoint. */
+function versioned(baseUrl: string | undefined, version: string, name: string): string | undefined {
+  if (!baseUrl) return undefined
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw misconfigured(name, 'has a base_url that is no http or https address without a password in it.')
+  }
+  const trimmed = baseUrl.replace(/\/+$/, '')
+  return /\/v\d\w*(\/|$)/.test(url.pathname) ? trimmed : trimmed + version
+}
+
+/** Gateways answer in Anthropic's shape and leave out its `type`. */
+function asMessage(text: string): string {
+  try {
+    const answer = JSON.parse(text) as JsonObject
+    if (!Array.isArray(answer.content) || answer.type !== undefined) return text
+    return JSON.stringify({ ...answer, type: 'message' })
+  } catch {
+    return text
+  }
+}
+
+function messagesOf({ messages }: ModelCall) {
+  const system = messages.filter(({ role }) => role === 'system').map(({ text }) => text)
+  return {
+    ...(system.length > 0 ? { system: system.join('\n\n') } : {}),
+    messages: messages.flatMap(({ role, text }) => (role === 'system' ? [] : [{ role, content: text }])),
+  }
+}
+
+/** Tells the model of the schema, and takes the text as it comes: the step itself checks it, and says what is wrong. */
+function structured(schema: JsonObject | undefined) {
+  if (!schema) return {}
+  const asText: ReturnType<typeof Output.text> = {
+    name: 'text',
+    responseFormat: Promise.resolve({ type: 'json', schema: schema as JSONSchema7 }),
+    parseCompleteOutput: async ({ text }) => text,
+    parsePartialOutput: async ({ text }) => ({ partial: text }),
+    createElementStreamTransform: () => undefined,
+  }
+  return {
+    output: asText,
+    // An author's schema need not be of OpenAI's strict subset.
+    providerOptions: {
+      openai: { strictJsonSchema: false },
+      openaiCompatible: { strictJsonSchema: false },
+    },
+  }
+}
+
+/** The SDK's error as a sentence of ours, by its marks; the SDK is not imported for it. */
+function spoken(name: string, error: unknown): Error {
+  const chain = causes(error)
+  const large = chain.find((one) => one instanceof AnswerTooLarge)
+  if (large) return answerInvalid(name, large.message)
+  const status = chain.map((one) => (one as { statusCode?: unknown }).statusCode).find(isNumber)
+  if (status !== undefined && (status < 200 || status >= 300)) return refused(name, statusInWords(status))
+  const code = chain
+    .map((one) => (one as { code?: unknown }).code)
+    .find((one): one is string => typeof one === 'string' && /^[A-Z_]{3,40}$/.test(one))
+  if (code) return unreachable(name, code)
+  if (chain.some((one) => /^(AI_NoOutputGenerated|AI_NoContentGenerated)/.test(one.name))) {
+    return answerInvalid(name, 'it holds no text.')
+  }
+  if (chain.some((one) => one.message === 'fetch failed' || /Cannot connect/.test(one.message))) {
+    return unreachable(name, 'the connection failed')
+  }
+  return answerInvalid(name, 'it has not the shape this provider documents.')
+}
+
+function causes(error: unknown): Error[] {
+  const chain: Error[] = []
+  for (let at = error; at instanceof Error && chain.length < 8; at = at.cause) {
+    chain.push(at, ...((at as { errors?: unknown[] }).errors ?? []).filter((one) => one instanceof Error))
+  }
+  return chain
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number'
+}
