@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 
 /*
  * Ids wear their kind. A run's id is its `wid` in another coat, so that neither has to be looked up:
@@ -31,4 +31,12 @@ export function widOf(runId: string): string {
 /** An id of the given kind from a UUID: `prefixed('rb', uuid)` is `rb_…`. */
 export function prefixed<P extends 'appr' | 'rb'>(prefix: P, uuid: string): `${P}_${string}` {
   return `${prefix}_${uuid.replaceAll('-', '')}`
+}
+
+/** The UUID (version 8) that a text always has: the same thing begun twice has the same id. */
+export function uuidOfText(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex')
+  const variant = ((Number.parseInt(hex[16] as string, 16) & 3) | 8).toString(16)
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, variant + hex.slice(17, 20)]
+  return [...parts, hex.slice(20, 32)].join('-')
 }

@@ -15,7 +15,7 @@ import { type HeadClaims, parseHeadClaims } from './head'
 import { type DecodedJws, decodeJws, HEAD_TYPES, payloadOf, TOKEN_TYPES } from './jws'
 import { keyFor, type VerificationKeys } from './keys'
 import { type CryptoBackend, webCrypto } from './verify'
-import { meaningOf } from './vocabulary'
+import { meaningOf, readClaim } from './vocabulary'
 
 /** One row of a ledger, as stored, sent and exported. */
 export interface LedgerEntry {
@@ -186,6 +186,7 @@ export class LedgerVerifier {
       if (entry.jti !== undefined && entry.jti !== claims.jti) {
         broken(`Entry ${seq} is filed under the jti ${entry.jti.slice(0, 40)}, but its token has another`)
       }
+      for (const parent of linkedParents(claims)) this.#dag.recordLink(claims.jti, parent)
       this.#dag.add(claims)
     } catch (error) {
       return failureOf(error, seq, claims?.jti ?? entry.jti)
@@ -241,4 +242,14 @@ function broken(sentence: string): never {
 function failureOf(error: unknown, seq: number, jti: string | undefined): LedgerFailure {
   if (!(error instanceof Problem)) throw error
   return { seq, ...(jti === undefined ? {} : { jti }), code: error.code, sentence: error.message }
+}
+
+/**
+ * The parents a token says are of another run (NOTES 1): the step that began this run, and the ends of runs that a
+ * step of this one began. The token is signed, so the record is.
+ */
+function linkedParents({ par, ext }: Claims): readonly string[] {
+  const linked = readClaim(ext, 'linked')
+  const texts = Array.isArray(linked) ? linked.filter((jti) => typeof jti === 'string') : []
+  return readClaim(ext, 'parent_wid') === undefined ? texts : [...texts, ...par]
 }

@@ -65,6 +65,7 @@ export function evolve(run: Run, fact: Fact): Run {
         elapsedS: fact.elapsedS,
         reason: fact.reason,
         cancelled: cancellationOf(run.state),
+        ...(run.state.status === 'cancelling' && run.state.by === 'engine' && { outOfTime: true }),
       }
       // Whoever is still waited for is not waited for any more; what people only take note of stays open.
       standDown(run, [...run.active], fact.at)

@@ -1,4 +1,5 @@
 import { clip } from '@/lib/base/clip'
+import type { Hash } from '@/lib/base/hash'
 import type { TerminalStatus } from './facts'
 import type { Run, Walk } from './run'
 import { maxWalkSteps } from './walk'
@@ -55,4 +56,30 @@ function outcomeOfWalk(run: Run, walk: Walk): { terminal: TerminalStatus; reason
   const node = run.graph.nodes.get(place.node)
   if (node?.kind !== 'fail') return { terminal: 'success', reason: '' }
   return failed(typeof node.config.reason === 'string' ? node.config.reason : 'workflow failed')
+}
+
+/** How a run ended, as whoever waits for it is told (agentd section 12, NOTES 17). */
+export interface Ending {
+  status: 'completed' | 'failed' | 'timed_out' | 'errored'
+  /** The step it ended at. Only of a walk. */
+  lastNode?: string
+  /** What its last step gave; absent for null. Only of a walk. */
+  output?: Hash
+  reason: string
+}
+
+/** How the run ended; undefined while it has not. */
+export function endingOf(run: Run): Ending | undefined {
+  const { state } = run
+  if (state.status !== 'ended') return undefined
+  const place = run.walk?.path.at(-1)?.visit
+  const common = { lastNode: place?.node, reason: state.reason }
+  const kind = place && run.graph.nodes.get(place.node)?.kind
+  if (state.terminal === 'success') {
+    const output = kind !== 'terminate' && place?.state.status === 'done' ? place.state.output : undefined
+    return { ...common, status: 'completed', output, reason: '' }
+  }
+  if (state.outOfTime) return { ...common, status: 'timed_out' }
+  const declared = !run.walk || kind === 'fail' || state.cancelled !== undefined
+  return { ...common, status: declared ? 'failed' : 'errored' }
 }

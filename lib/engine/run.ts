@@ -35,6 +35,8 @@ export type RunStatus =
       reason: string
       /** Present when it ended because somebody asked for that. ATD section 3.2 has no word for it but `failed`. */
       cancelled?: { by: Actor; reason: string }
+      /** The engine stopped it at the end of its time. */
+      outOfTime?: true
     }
 
 export interface VisitError {

@@ -9,11 +9,12 @@ import { maxPathChars, maxPathSegments, parsePath } from './values-path'
 
 /** A strict object; an unknown member is refused with the names there are. */
 export function strictConfig<S extends z.ZodRawShape>(shape: S) {
-  const known = Object.keys(shape).join(', ')
+  const names = Object.keys(shape)
+  const known = names.length === 0 ? 'there are none' : `the fields are ${names.join(', ')}`
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? `There is no field ${(issue.keys ?? []).map((key: string) => JSON.stringify(key.slice(0, 60))).join(', ')} here; the fields are ${known}.`
+        ? `There is no field ${(issue.keys ?? []).map((key: string) => JSON.stringify(key.slice(0, 60))).join(', ')} here; ${known}.`
         : undefined,
   })
 }
@@ -51,3 +52,10 @@ export function oneOf(first: string, second: string, need: 'exactly_one' | 'at_m
     }
   }
 }
+
+/** A workflow as another one names it: a path its author knows, or a name in the library. */
+export const workflowPath = z
+  .string()
+  .min(1, 'A workflow was expected; the text is empty.')
+  .max(1_024, 'A workflow path has at most 1,024 characters.')
+  .refine((text) => !text.includes('\0'), { error: 'A workflow path holds no NUL character.' })

@@ -3,25 +3,51 @@
  * lib/runners has a table with the same keys, and the type holds the two together.
  */
 import { agent } from './agent'
+import { call } from './call'
+import { condition } from './condition'
 import { createDir } from './create-dir'
+import { diffCompute } from './diff-compute'
+import { fail } from './fail'
 import { httpRequest } from './http-request'
 import { jsonSelect } from './json-select'
+import { llmInfer } from './llm-infer'
+import { map } from './map'
+import { merge } from './merge'
 import type { NodeKind } from './node-kind'
+import { parallel } from './parallel'
 import { parseJson } from './parse-json'
 import { pauseForApproval } from './pause-for-approval'
+import { readEnv } from './read-env'
 import { readFile } from './read-file'
+import { respond } from './respond'
+import { shellRun } from './shell-run'
+import { switchKind } from './switch'
 import { task } from './task'
 import { templateRender } from './template-render'
+import { terminate } from './terminate'
 import { writeFile } from './write-file'
 
 export const nodeKinds = {
   read_file: readFile,
+  read_env: readEnv,
   write_file: writeFile,
   create_dir: createDir,
   http_request: httpRequest,
+  shell_run: shellRun,
+  llm_infer: llmInfer,
   template_render: templateRender,
   parse_json: parseJson,
   json_select: jsonSelect,
+  diff_compute: diffCompute,
+  condition,
+  switch: switchKind,
+  merge,
+  terminate,
+  fail,
+  respond,
+  call,
+  parallel,
+  map,
   pause_for_approval: pauseForApproval,
   task,
   agent,

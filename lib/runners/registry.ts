@@ -4,25 +4,51 @@
  */
 import type { EngineKind, KindName, RunnableKind } from '@/lib/nodes/registry'
 import { agentRunner } from './agent'
+import { callRunner } from './call'
+import { conditionRunner } from './condition'
 import { createDirRunner } from './create-dir'
+import { diffComputeRunner } from './diff-compute'
+import { failRunner } from './fail'
 import { httpRequestRunner } from './http-request'
 import { jsonSelectRunner } from './json-select'
+import { llmInferRunner } from './llm-infer'
+import { mapRunner } from './map'
+import { mergeRunner } from './merge'
+import { parallelRunner } from './parallel'
 import { parseJsonRunner } from './parse-json'
 import { pauseForApprovalResolver } from './pause-for-approval'
+import { readEnvRunner } from './read-env'
 import { readFileRunner } from './read-file'
+import { respondRunner } from './respond'
 import type { Resolver, Runner } from './runner'
+import { shellRunRunner } from './shell-run'
+import { switchRunner } from './switch'
 import { taskResolver } from './task'
 import { templateRenderRunner } from './template-render'
+import { terminateRunner } from './terminate'
 import { writeFileRunner } from './write-file'
 
 export const runners: Readonly<Record<RunnableKind, Runner>> = {
   read_file: readFileRunner,
+  read_env: readEnvRunner,
   write_file: writeFileRunner,
   create_dir: createDirRunner,
   http_request: httpRequestRunner,
+  shell_run: shellRunRunner,
+  llm_infer: llmInferRunner,
   template_render: templateRenderRunner,
   parse_json: parseJsonRunner,
   json_select: jsonSelectRunner,
+  diff_compute: diffComputeRunner,
+  condition: conditionRunner,
+  switch: switchRunner,
+  merge: mergeRunner,
+  terminate: terminateRunner,
+  fail: failRunner,
+  respond: respondRunner,
+  call: callRunner,
+  parallel: parallelRunner,
+  map: mapRunner,
   agent: agentRunner,
 }
 

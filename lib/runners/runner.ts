@@ -168,6 +168,8 @@ export interface ChildRuns {
     child: { version: Hash; start?: string; input: Json; index: number },
     signal: AbortSignal,
   ): Promise<ChildOutcome>
+  /** Rolls back every run the step began, last first. Asked again, it goes on where it was. */
+  takeBack(request: UndoRequest, signal: AbortSignal): Promise<Undone>
 }
 
 /** Remote agents an administrator has registered. */

@@ -9,7 +9,7 @@ import type { Principal } from '@/lib/auth/principal'
 import { personOf } from '@/lib/auth/sessions'
 import { systemRandom } from '@/lib/base/chance'
 import { systemClock } from '@/lib/base/clock'
-import { mintUuid } from '@/lib/base/ids'
+import { mintUuid, type RunId } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
 import { open, seal } from '@/lib/checkpoint/seal'
 import { LIVE_TTL_S } from '@/lib/ect/checks'
@@ -17,18 +17,19 @@ import { type KeyRing, openKeyRing } from '@/lib/ect/keys-file'
 import { signClaims, signClaimsAsync, signHead } from '@/lib/ect/sign'
 import { verifyTokenSync } from '@/lib/ect/verify-node'
 import { readWorkflow } from '@/lib/formats/format'
-import { noReach } from '@/lib/runners/no-reach'
 import { resolverOf, runnerOf } from '@/lib/runners/registry'
 import { type AgentStore, openAgents } from '@/lib/store/agents'
 import { openAnswers } from '@/lib/store/answers'
 import { openStore } from '@/lib/store/open'
 import { openPeople, type PeopleStore } from '@/lib/store/people'
 import type { Store } from '@/lib/store/store'
+import { ChildWaits } from '@/lib/worker/child-waits'
 import type { AgentsOfRun, Timer, Vault, WorkerPorts } from '@/lib/worker/ports'
 import { RunBook, type Signer } from '@/lib/worker/run-book'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import type { AnswerStore } from './http/idempotency'
 import { createLog, type Log } from './log'
+import { reachOf } from './reach'
 
 export interface InstallationOptions {
   dataDir: string
@@ -36,6 +37,8 @@ export interface InstallationOptions {
   origin: string
   /** Folders any workflow's roots must lie in; `<data>/files` by default. */
   roots?: string[]
+  /** Folders that files named by an author are read from: child workflows, schemas, policies. None by default. */
+  authoredFolders?: string[]
   /** First part of this installation's SPIFFE ids. */
   trustDomain?: string
   log?: Log
@@ -55,6 +58,7 @@ export interface Installation {
   readonly auth: AuthContext
   readonly answers: AnswerStore
   readonly log: Log
+  readonly authoredFolders: readonly string[]
   /** The graph of a stored version. Throws Problem `not_found`. */
   graphOf(version: string): Promise<GraphIndex>
   personOf(request: Request): Promise<Principal | undefined>
@@ -96,7 +100,10 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     tokenHolds: async (runId, jti) => tokenHolds(store, keys, runId, jti),
     runnerOf: (kind) => runnerOf(kind) ?? resolverOf(kind),
     agents: agentsOf(agents, keys, id),
-    reach: () => noReach,
+    reach: reachOf(() => installation),
+    graphOf,
+    childWaits: new ChildWaits(),
+    childrenOf: (runId, node, visit) => childrenOf(store, runId, node, visit),
     installationRoots: options.roots ?? [path.join(dataDir, 'files')],
     rollbackUri: `${origin}/.well-known/atd/rollback`,
     onAppend: (listener) => store.onAppend(listener),
@@ -109,7 +116,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     sessionSecret: keys.secret('sessions', systemClock.now()).toString('base64url'),
     publicOrigin: origin,
   }
-  return {
+  const installation: Installation = {
     dataDir,
     publicOrigin: origin,
     id,
@@ -122,11 +129,13 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     auth,
     answers: openAnswers(store, systemClock),
     log,
+    authoredFolders: options.authoredFolders ?? [],
     graphOf,
     personOf: (request) => personOf(auth, request),
     tokenOf: (request) => tokenOf(auth, request),
     close: () => store.close(),
   }
+  return installation
 }
 
 /** The machine's clock and its timers. */
@@ -178,6 +187,19 @@ function vaultOf(keys: KeyRing): Vault {
     },
     open: (sealed) => open(sealed.sealed, sealed, keys.sealing),
   }
+}
+
+async function childrenOf(store: Store, parent: RunId, node: string, visit: number): Promise<RunId[]> {
+  const found: { runId: RunId; index: number }[] = []
+  let cursor: string | undefined
+  do {
+    const page = await store.runs.list({ parent }, { limit: 500, cursor })
+    for (const { runId, parent: place } of page.items) {
+      if (place?.node === node && place.visit === visit) found.push({ runId, index: place.index })
+    }
+    cursor = page.next
+  } while (cursor !== undefined)
+  return found.sort((a, b) => a.index - b.index).map(({ runId }) => runId)
 }
 
 function graphsOf(store: Store): (version: string) => Promise<GraphIndex> {

@@ -31,7 +31,7 @@ export class RunDriver {
     this.ports = ports
     this.hold = hold
     this.draining = draining
-    this.steps = new Steps(ports, hold)
+    this.steps = new Steps(ports, hold, draining)
   }
 
   private get lease(): LeaseRef {

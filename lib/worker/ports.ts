@@ -75,6 +75,8 @@ export interface WorkerPorts {
   /** The graph of a pinned version. Throws Problem `not_found`. */
   graphOf(version: string): Promise<GraphIndex>
   childWaits: ChildWaits
+  /** The runs that a visit of a step began, in the order they were declared. */
+  childrenOf(runId: RunId, node: string, visit: number): Promise<RunId[]>
   installationRoots: readonly string[]
   /** True where a workflow without a policy may also reach private addresses: on the user's own command line. */
   unconfined?: boolean

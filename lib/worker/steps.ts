@@ -18,6 +18,7 @@ import { type Action, EffectFailed, type Effects, type Performed, type Snapshot 
 import type { GraphNode } from '@/lib/workflow/graph'
 import { Deadlines } from './deadlines'
 import { effectsFor, failureOf } from './effects'
+import { HandedOver } from './handed-over'
 import type { Hold } from './hold'
 import type { KindRunner, WorkerPorts } from './ports'
 import { readJson } from './run-book'
@@ -53,15 +54,17 @@ interface Resolved {
 export class Steps {
   private readonly ports: WorkerPorts
   private readonly hold: Hold
+  private readonly draining: AbortSignal
   private readonly deadlines: Deadlines
 
   /**
    * When the hold is lost, effects in hand are aborted and nothing is recorded of them: the next worker finds them
    * running and recovers them, as after a crash.
    */
-  constructor(ports: WorkerPorts, hold: Hold) {
+  constructor(ports: WorkerPorts, hold: Hold, draining: AbortSignal) {
     this.ports = ports
     this.hold = hold
+    this.draining = draining
     this.deadlines = new Deadlines(ports.timer, hold.lost)
   }
 
@@ -167,7 +170,14 @@ export class Steps {
   private effectsFactory(run: Run, header: RunHeader, node: string, visit: number): Standing['effects'] {
     const frozen = { graph: run.graph, start: run.start } as Run
     return (attempt, signal, follows = []) =>
-      effectsFor(this.ports, frozen, header, { node, visit, attempt, signal, follows })
+      effectsFor(this.ports, frozen, header, {
+        node,
+        visit,
+        attempt,
+        signal,
+        follows,
+        draining: this.draining,
+      })
   }
 
   private async resolve(standing: Standing): Promise<Resolved> {
@@ -257,10 +267,12 @@ export class Steps {
       try {
         return await performed(standing, action, standing.effects(attempt, signal, follows), snapshot)
       } catch (error) {
+        if (error instanceof HandedOver) return undefined
         this.note(error, standing)
         return { error, outOfTime: signal.aborted }
       }
     })
+    if (!outcome) return
     if (!('error' in outcome)) {
       if (outcome.label === 'error' && !standing.routesError) {
         const failure = answeredError(standing, action, outcome)

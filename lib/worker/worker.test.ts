@@ -8,6 +8,7 @@ import { memoryStore } from '@/lib/store/memory'
 import type { GraphNode } from '@/lib/workflow/graph'
 import { graphOf } from '@/lib/workflow/graph-fixture'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
+import { ChildWaits } from './child-waits'
 import type { WorkerPorts } from './ports'
 import { RunBook } from './run-book'
 import { Dice } from './simulation/dice'
@@ -50,6 +51,9 @@ class Bench {
       runnerOf: () => runner,
       agents: () => ({ find: async () => undefined, requestToken: async () => '' }),
       reach: () => noReach,
+      graphOf: async () => graph,
+      childWaits: new ChildWaits(),
+      childrenOf: async () => [],
       installationRoots: [],
       rollbackUri: 'https://holdpoint.example/rollback',
       onAppend: (listener) => this.store.onAppend(listener),

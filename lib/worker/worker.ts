@@ -91,7 +91,7 @@ class WorkerLoop implements Worker {
       this.signalled = false
       let nextDue: number | undefined
       try {
-        const room = maxRuns - this.drivers.size
+        const room = maxRuns + this.ports.childWaits.count - this.drivers.size
         // Without room the end of any drive wakes this loop.
         if (room > 0) {
           const until = timer.now() + leaseMs

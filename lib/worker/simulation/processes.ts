@@ -5,6 +5,7 @@ import { noReach } from '@/lib/runners/no-reach'
 import { resolverOf } from '@/lib/runners/registry'
 import type { Store } from '@/lib/store/store'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
+import { ChildWaits } from '../child-waits'
 import type { WorkerLog, WorkerPorts } from '../ports'
 import { RunBook } from '../run-book'
 import { startWorker, type Worker } from '../worker'
@@ -75,6 +76,9 @@ export function startHouse(around: Surroundings, name: string, works: boolean): 
       requestToken: async () => '',
     }),
     reach: () => noReach,
+    graphOf: async () => graph,
+    childWaits: new ChildWaits(),
+    childrenOf: async () => [],
     installationRoots: [],
     rollbackUri: 'https://simulated.example/.well-known/atd/rollback',
     onAppend: (listener) =>
