@@ -1,8 +1,12 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { dottedPath, strictConfig } from './config-schema'
 import type { NodeKind } from './node-kind'
 
-export const jsonSelectConfig = strictConfig({ input_from: dottedPath, path: dottedPath })
+export const jsonSelectConfig = strictConfig({
+  input_from: dottedPath,
+  /** Empty: the value itself. */
+  path: z.string().max(1_024, 'A path has at most 1,024 characters.'),
+})
 
 export type JsonSelectConfig = z.infer<typeof jsonSelectConfig>
 
@@ -20,7 +24,7 @@ export const jsonSelect: NodeKind<JsonSelectConfig> = {
     },
     path: {
       label: 'Path',
-      help: 'The part to take, as a dotted path inside that value.',
+      help: 'The part to take, as a dotted path inside that value; an empty one takes all of it.',
       example: 'user.name',
     },
   },

@@ -17,6 +17,8 @@ export interface FieldWords {
   /** One short sentence: what to write here. */
   help: string
   example?: Json
+  /** Used by other kinds that act through this one; never shown in a form and never read from a file. */
+  internal?: true
 }
 
 export interface NodeKind<C = Record<string, unknown>> {
@@ -30,8 +32,8 @@ export interface NodeKind<C = Record<string, unknown>> {
   config: z.ZodType<C>
   /** Words for each config member, in the order the form shows them. */
   fields: { [K in keyof C & string]-?: FieldWords }
-  /** Branch labels a completion can carry; empty when there is one way on. */
-  labels(config: C): string[]
+  /** Branch labels a completion can carry; empty when there is one way on, `any` when a value decides. */
+  labels(config: C): string[] | 'any'
   /** What performing it does to the world, as the kind and its config alone can tell. */
   consequence(config: C): Consequence
   /** Seconds an attempt may take unless the node says otherwise. */

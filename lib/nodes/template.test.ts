@@ -4,7 +4,7 @@ import { renderJson, renderTemplate } from './template'
 describe('renderTemplate', () => {
   test('fills keys and leaves unknown ones visible', () => {
     expect(
-      renderTemplate('Hi {{user.name}}, {{ user.age }}, {{user.x}}.', { user: { name: 'Ada', age: 36 } }),
+      renderTemplate('Hi {{user.name}}, {{ user.age }}, {{ user.x }}.', { user: { name: 'Ada', age: 36 } }),
     ).toEqual({
       text: 'Hi Ada, 36, {{user.x}}.',
       missing: ['user.x'],

@@ -1,16 +1,16 @@
 /*
  * `{{key}}` templates. One pass: what a value brings along is never expanded again. A key that is not there stays as
  * its literal marker, so that the miss is seen instead of an empty text (agentd section 1.2).
+ *
+ * A marker runs from `{{` to the next `}}`, whatever stands between; spaces around the key do not count. The result is
+ * bounded while it grows, so that no template and no value can make it larger than what is kept.
  */
 import { canonicalJson } from '@/lib/base/canonical-json'
 import type { Json } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
-import { valueAt } from './values-path'
+import { valueInside } from './values-path'
 
 export const maxRenderedBytes = 1_048_576
-
-// A key is at most 512 characters and holds no braces: the search stays linear in the template.
-const marker = /\{\{([^{}]{1,512})\}\}/g
 
 export interface Rendered {
   text: string
@@ -28,21 +28,46 @@ export function renderTemplate(
   encode: (text: string) => string = (text) => text,
 ): Rendered {
   const missing = new Set<string>()
-  let bytesLeft = maxRenderedBytes - byteLength(template)
-  if (bytesLeft < 0) throw tooLarge()
-  const text = template.replace(marker, (literal, inner: string) => {
-    const key = inner.trim()
-    const value = valueAt(root, key)
+  const pieces: string[] = []
+  let bytesLeft = maxRenderedBytes
+  const add = (piece: string): void => {
+    bytesLeft -= byteLength(piece)
+    if (bytesLeft < 0) throw tooLarge()
+    pieces.push(piece)
+  }
+  let at = 0
+  for (const { start, end, key } of markersOf(template)) {
+    add(template.slice(at, start))
+    at = end
+    const value = valueInside(root, key)
     if (value === undefined) {
       missing.add(key)
-      return literal
+      add(`{{${key}}}`)
+    } else {
+      add(encode(typeof value === 'string' ? value : canonicalJson(value)))
     }
-    const filled = encode(typeof value === 'string' ? value : canonicalJson(value))
-    bytesLeft -= byteLength(filled) - byteLength(literal)
-    if (bytesLeft < 0) throw tooLarge()
-    return filled
-  })
-  return { text, missing: [...missing] }
+  }
+  add(template.slice(at))
+  return { text: pieces.join(''), missing: [...missing] }
+}
+
+interface Marker {
+  start: number
+  /** Just behind the closing braces. */
+  end: number
+  key: string
+}
+
+function* markersOf(template: string): Generator<Marker> {
+  let at = 0
+  for (;;) {
+    const start = template.indexOf('{{', at)
+    // No `}}` ahead means no marker ahead: each character is looked at once.
+    const close = start === -1 ? -1 : template.indexOf('}}', start + 2)
+    if (close === -1) return
+    at = close + 2
+    yield { start, end: at, key: template.slice(start + 2, close).trim() }
+  }
 }
 
 /**
@@ -53,8 +78,9 @@ export function renderJson(value: Json, root: Json): { value: Json; missing: str
   const missing = new Set<string>()
   const render = (part: Json): Json => {
     if (typeof part === 'string') {
-      const whole = /^\{\{([^{}]{1,512})\}\}$/.exec(part)
-      const found = whole ? valueAt(root, (whole[1] ?? '').trim()) : undefined
+      const [first] = markersOf(part)
+      const isWhole = first?.start === 0 && first.end === part.length
+      const found = isWhole ? valueInside(root, first.key) : undefined
       if (found !== undefined) return found
       const rendered = renderTemplate(part, root)
       for (const key of rendered.missing) missing.add(key)

@@ -41,10 +41,32 @@ function bracketIndexes(text: string): string[] | undefined {
   return indexes.every((index) => indexText.test(index)) ? indexes : undefined
 }
 
-/** The value at the segments, or undefined when there is none. A `null` that is there is found. */
-function walk(root: Json, segments: readonly string[]): Json | undefined {
+/** The value at a dotted path, or undefined when there is none or the text is not a path. A `null` that is there is found. */
+export function valueAt(root: Json, path: string): Json | undefined {
+  if (parsePath(path) === undefined) return undefined
   let here: Json | undefined = root
-  for (const segment of segments) {
+  for (const name of path.split('.')) {
+    here = part(here, name)
+    if (here === undefined) return undefined
+  }
+  return here
+}
+
+/**
+ * The value at a path inside a value that has no root of its own: `{{key}}` and what json_select takes. Dots too many
+ * do not count, and an empty path is the value itself.
+ */
+export function valueInside(root: Json, path: string): Json | undefined {
+  const names = path.split('.').filter((name) => name !== '')
+  return names.length === 0 ? root : valueAt(root, names.join('.'))
+}
+
+/** What stands between two dots: a member of exactly that name first (`items[2]` of a diff), else a member and indexes. */
+function part(value: Json | undefined, name: string): Json | undefined {
+  const literal = member(value, name)
+  if (literal !== undefined || !name.includes('[')) return literal
+  let here = value
+  for (const segment of parsePath(name) ?? [name]) {
     here = member(here, segment)
     if (here === undefined) return undefined
   }
@@ -55,10 +77,4 @@ function member(value: Json | undefined, segment: string): Json | undefined {
   if (Array.isArray(value)) return indexText.test(segment) ? value[Number(segment)] : undefined
   if (isJsonObject(value)) return Object.hasOwn(value, segment) ? value[segment] : undefined
   return undefined
-}
-
-/** The value at a dotted path, or undefined when there is none or the text is not a path. */
-export function valueAt(root: Json, path: string): Json | undefined {
-  const segments = parsePath(path)
-  return segments && walk(root, segments)
 }

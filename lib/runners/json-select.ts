@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { jsonSelectConfig } from '@/lib/nodes/json-select'
-import { valueAt } from '@/lib/nodes/values-path'
+import { valueInside } from '@/lib/nodes/values-path'
 import { actionOf, configOf, given } from './resolved'
 import type { Runner } from './runner'
 import { oneLine } from './words'
@@ -22,15 +22,15 @@ export const jsonSelectRunner: Runner = {
         visit: step.visit,
         do: action,
         consequence: 'read_only',
-        target: oneLine(path, 200),
-        sentence: oneLine(`Select ${path}`),
+        target: oneLine(path, 200) || 'a value',
+        sentence: oneLine(`Select ${path || 'all of a value'}`),
       },
     }
   },
 
   async perform(action) {
     const { input, path } = actionOf(selectDo, action.do, action.node)
-    const value = valueAt(input, path)
+    const value = valueInside(input, path)
     return { output: value === undefined ? { value: null, found: false } : { value, found: true } }
   },
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { isProblem } from '@/lib/base/problem'
-import { renderTemplate } from '@/lib/nodes/template'
 import { templateRenderConfig } from '@/lib/nodes/template-render'
-import { actionOf, configOf, given, refusal } from './resolved'
+import { filledTemplate } from './filled-template'
+import { actionOf, configOf, given } from './resolved'
 import type { Runner } from './runner'
 
 const renderDo = z.strictObject({ template: z.string(), input: z.json() })
@@ -33,11 +32,6 @@ export const templateRenderRunner: Runner = {
 
   async perform(action) {
     const { template, input } = actionOf(renderDo, action.do, action.node)
-    try {
-      return { output: { rendered: renderTemplate(template, input).text } }
-    } catch (error) {
-      if (isProblem(error, 'too_large')) throw refusal('too_large', `Node ${action.node}: ${error.message}`)
-      throw error
-    }
+    return { output: { rendered: filledTemplate(action.node, template, input) } }
   },
 }
