@@ -103,8 +103,8 @@ export const checkpointed =
   })
 
 export const done =
-  (node: string): Word =>
-  (run) => ({ type: 'task_complete', ...ofAttempt(run, node), output: hashJson({ output: node }) })
+  (node: string, label?: string): Word =>
+  (run) => ({ type: 'task_complete', ...ofAttempt(run, node), output: hashJson({ output: node }), label })
 
 export const failed =
   (node: string): Word =>
