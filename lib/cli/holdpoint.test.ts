@@ -162,7 +162,7 @@ describe('holdpoint run', () => {
       '--data',
       data(),
     )
-    expect(JSON.parse(out)).toMatchObject({ outcome: 'completed', terminal_status: 'success' })
+    expect(JSON.parse(out)).toMatchObject({ status: 'completed', terminal_status: 'success' })
     expect(JSON.parse(out).run_id).toMatch(/^run_[0-9a-f]{32}$/)
     expect(code).toBe(0)
   })
@@ -171,8 +171,8 @@ describe('holdpoint run', () => {
     const held = file('held.atd.json', workflow({ ...greet, hitl_required: true }))
     const first = await holdpoint('run', held, '--json', '--data', data())
     expect(first.code).toBe(7)
-    const { run_id, outcome, waits_for } = JSON.parse(first.out)
-    expect({ outcome, waits: waits_for.length }).toEqual({ outcome: 'paused', waits: 1 })
+    const { run_id, status, waits_for } = JSON.parse(first.out)
+    expect({ status, waits: waits_for.length }).toEqual({ status: 'paused', waits: 1 })
     const again = await holdpoint('run', '--resume', run_id, '--json', '--data', data())
     expect(again.code).toBe(7)
     expect(JSON.parse(again.out).run_id).toBe(run_id)

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import type { Json } from '@/lib/base/json'
 import type { RunOutcome } from '@/lib/server/one-shot'
 import { dataFolder } from './data-folder'
@@ -32,7 +33,12 @@ export async function runCommand(file: string | undefined, options: RunOptions):
   const data = dataFolder(options.data)
   const outcome = await runOnce({
     dataDir: data.path,
-    ...(file === undefined ? {} : { workflow: { filename: file, text: readText(file) } }),
+    ...(file === undefined
+      ? {}
+      : {
+          workflow: { filename: file, text: readText(file) },
+          workflowFolder: path.dirname(path.resolve(file)),
+        }),
     ...(options.resume === undefined ? {} : { resume: options.resume }),
     ...(options.input === undefined ? {} : { input: options.input }),
     ...(options.start === undefined ? {} : { start: options.start }),
@@ -41,26 +47,36 @@ export async function runCommand(file: string | undefined, options: RunOptions):
     signal: stop.signal,
   })
   console.error(sentenceOf(outcome))
-  if (outcome.outcome === 'paused') console.error(howToGoOn(outcome.runId, data.path))
+  if (outcome.status === 'paused') console.error(howToGoOn(outcome.runId, data.path))
   console.log(JSON.stringify(wire(outcome), null, options.json ? 0 : 2))
   return codeOf(outcome)
 }
 
-/** The outcome with the member names that agentd's users know. */
-function wire({ runId, outcome, terminal, reason, waitsFor, output, elapsedS }: RunOutcome): object {
+/** The outcome with the member names that agentd's users know (agentd section 12), and what is more. */
+function wire({
+  runId,
+  status,
+  lastNode,
+  terminal,
+  reason,
+  waitsFor,
+  finalValue,
+  elapsedS,
+}: RunOutcome): object {
   return {
+    status,
+    final_value: finalValue,
+    last_node: lastNode ?? null,
+    reason: reason === '' ? undefined : reason,
     run_id: runId,
-    outcome,
     terminal_status: terminal,
-    reason,
     waits_for: waitsFor,
-    output,
     elapsed_s: elapsedS,
   }
 }
 
-function sentenceOf({ runId, outcome, reason, waitsFor, elapsedS }: RunOutcome): string {
-  const words = outcome.replace('_', ' ')
+function sentenceOf({ runId, status, reason, waitsFor, elapsedS }: RunOutcome): string {
+  const words = status.replace('_', ' ')
   const waits = waitsFor?.length ? `: ${waitsFor.join('; ')}` : ''
   const why = reason ? `: ${reason}` : ''
   return `${runId} ${words} after ${elapsedS.toFixed(1)} s${waits || why}`
@@ -75,8 +91,8 @@ function howToGoOn(runId: string, dataPath: string): string {
   ].join('\n')
 }
 
-function codeOf({ outcome }: RunOutcome): number {
-  switch (outcome) {
+function codeOf({ status }: RunOutcome): number {
+  switch (status) {
     case 'completed':
       return exitCode.ok
     case 'paused':
@@ -86,6 +102,6 @@ function codeOf({ outcome }: RunOutcome): number {
     case 'errored':
       return exitCode.failed
     default:
-      return outcome satisfies never
+      return status satisfies never
   }
 }

@@ -7,7 +7,8 @@ import type { RunId } from '@/lib/base/ids'
 import type { Json } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import type { TerminalStatus } from '@/lib/engine/facts'
-import type { Run } from '@/lib/engine/run'
+import { endingOf } from '@/lib/engine/outcome'
+import type { Approval, Run } from '@/lib/engine/run'
 import { readJson } from '@/lib/worker/run-book'
 import { startWorker } from '@/lib/worker/worker'
 import { type Installation, openInstallation } from './installation'
@@ -29,17 +30,21 @@ export interface OneShotOptions {
   resume?: string
   /** Folders file kinds may work in; the working folder and the data folder's `files` by default. */
   roots?: string[]
+  /** Where files that the workflow names are looked for, besides the working folder: the workflow's own folder. */
+  workflowFolder?: string
   signal: AbortSignal
 }
 
 export interface RunOutcome {
   runId: RunId
-  outcome: 'completed' | 'failed' | 'timed_out' | 'paused' | 'errored'
+  status: 'completed' | 'failed' | 'timed_out' | 'paused' | 'errored'
+  /** The step it ended or waits at; only of workflows that take one step at a time. */
+  lastNode?: string
   terminal?: TerminalStatus
   reason: string
   /** What it waits for, one sentence each. */
   waitsFor?: string[]
-  output: Json
+  finalValue: Json
   elapsedS: number
 }
 
@@ -51,6 +56,11 @@ export async function runOnce(options: OneShotOptions): Promise<RunOutcome> {
     origin: 'http://localhost:3000',
     log: createLog(process.env.HOLDPOINT_LOG ?? 'warn'),
     roots: options.roots ?? [process.cwd(), `${dataDir}/files`],
+    authoredFolders: [
+      process.cwd(),
+      ...(options.workflowFolder === undefined ? [] : [options.workflowFolder]),
+    ],
+    unconfined: true,
   })
   const by = `person:${os.userInfo().username}+cli`
   try {
@@ -69,23 +79,34 @@ export async function runOnce(options: OneShotOptions): Promise<RunOutcome> {
 async function begun(house: Installation, options: OneShotOptions, by: string): Promise<RunId> {
   const { workflow, start, dryRun, input = {} } = options
   if (!workflow) throw new Problem('bad_request', 'There is no workflow to run and no run to go on with')
-  const { record, graph } = await importWorkflow(house, workflow.text, { filename: workflow.filename, by })
-  if (start !== undefined && !graph.starts.some(({ name }) => name === start)) {
-    const known = graph.starts.map(({ name }) => name).join(', ') || 'none'
-    throw new Problem(
-      'bad_request',
-      `The workflow has no start named "${start.slice(0, 80)}"; it has ${known}`,
-    )
-  }
-  return startRun(house, { version: record.version, input, by, dryRun })
+  const { record } = await importWorkflow(house, workflow.text, { filename: workflow.filename, by })
+  return startRun(house, { version: record.version, input, by, dryRun, start })
 }
 
-/** A paused run is let go on; one that waits for a decision goes on waiting, because a decision needs its person. */
+/**
+ * A paused run is let go on. Resuming at an agentd workflow's `pause_for_approval` is the decision it waits for (agentd
+ * section 1.5), recorded as made by whoever runs the command; any other question goes on waiting for its person.
+ */
 async function resumed(house: Installation, text: string, by: string): Promise<RunId> {
   const runId = runIdFrom(text)
-  const status = await house.book.read(runId, (run) => run.state.status)
+  const { status, pauses } = await house.book.read(runId, (run) => ({
+    status: run.state.status,
+    pauses: run.graph.graph.format === 'agentd' ? pausesOf(run) : [],
+  }))
   if (status === 'paused') await house.book.execute(runId, { type: 'resume', by })
+  for (const { id: approval, action } of pauses) {
+    const comment = 'Resumed on the command line'
+    await house.book.execute(runId, { type: 'decide', approval, verdict: 'approve', by, action, comment })
+  }
   return runId
+}
+
+function pausesOf(run: Run): Approval[] {
+  return [...run.openApprovals]
+    .flatMap((id) => run.approvals.get(id) ?? [])
+    .filter(
+      ({ node, kind }) => kind === 'approval' && run.graph.nodes.get(node)?.kind === 'pause_for_approval',
+    )
 }
 
 async function outcomeOf(
@@ -105,9 +126,9 @@ async function outcomeOf(
       const wake = new AbortController()
       changed = () => wake.abort()
       const found = await standing(house, runId)
-      if (found.over) return { ...found.outcome, outcome: timedOut ? 'timed_out' : found.outcome.outcome }
+      if (found.over) return timedOut ? { ...found.outcome, status: 'timed_out' } : found.outcome
       if (options.signal.aborted)
-        return { ...found.outcome, outcome: 'paused', reason: 'Interrupted; go on with --resume' }
+        return { ...found.outcome, status: 'paused', reason: 'Interrupted; go on with --resume' }
       if (!timedOut && timer.now() >= until) {
         timedOut = true
         await house.book.execute(runId, {
@@ -129,18 +150,27 @@ async function standing(house: Installation, runId: RunId): Promise<{ over: bool
   const record = await house.store.runs.get(runId)
   const noted = await house.book.read(runId, (run) => ({
     state: run.state,
+    ending: endingOf(run),
     elapsedS: (run.lastAt - (run.start?.at ?? run.lastAt)) / 1000,
-    leaves: leavesOf(run),
+    lastNode: run.walk?.path.at(-1)?.visit.node,
+    leaves: run.walk ? undefined : leavesOf(run),
     waits: waitsOf(run),
+    why: [...run.openApprovals].flatMap((id) => run.approvals.get(id)?.reason ?? [])[0] ?? '',
   }))
-  const { state, waits } = noted
-  const common = { runId, elapsedS: noted.elapsedS, output: await outputOf(house, noted.leaves) }
-  if (state.status === 'ended') {
-    const outcome = state.terminal === 'success' ? 'completed' : 'failed'
-    return { over: true, outcome: { ...common, outcome, terminal: state.terminal, reason: state.reason } }
+  const { state, ending, waits, lastNode } = noted
+  const common = { runId, elapsedS: noted.elapsedS, lastNode }
+  if (ending && state.status === 'ended') {
+    const { status, reason, output } = ending
+    const finalValue = noted.leaves ? await outputOf(house, noted.leaves) : await storedValue(house, output)
+    return { over: true, outcome: { ...common, status, terminal: state.terminal, reason, finalValue } }
   }
   const waiting = record?.status === 'waiting' || state.status === 'paused' || state.status === 'rolled_back'
-  return { over: waiting, outcome: { ...common, outcome: 'paused', reason: '', waitsFor: waits } }
+  const paused = { status: 'paused', reason: noted.why, waitsFor: waits, finalValue: null } as const
+  return { over: waiting, outcome: { ...common, ...paused } }
+}
+
+async function storedValue(house: Installation, hash: string | undefined): Promise<Json> {
+  return hash === undefined ? null : ((await readJson(house.store.ledger, hash)) ?? null)
 }
 
 function waitsOf(run: Run): string[] {
@@ -170,12 +200,7 @@ function leavesOf(run: Run): [string, string][] {
 /** The output of the last step; of several last steps, each under its id. */
 async function outputOf(house: Installation, leaves: [string, string][]): Promise<Json> {
   const outputs = await Promise.all(
-    leaves.map(
-      async ([node, hash]): Promise<[string, Json]> => [
-        node,
-        (await readJson(house.store.ledger, hash)) ?? null,
-      ],
-    ),
+    leaves.map(async ([node, hash]): Promise<[string, Json]> => [node, await storedValue(house, hash)]),
   )
   const [only] = outputs
   return outputs.length === 1 && only ? only[1] : Object.fromEntries(outputs)

@@ -1,10 +1,13 @@
 /** Starting runs, and what operators do with them: the one way for page, API and command line. */
 import { type RunId, runIdOf, widOf } from '@/lib/base/ids'
 import type { Json } from '@/lib/base/json'
+import { Problem } from '@/lib/base/problem'
 import type { Actor } from '@/lib/engine/facts'
 import type { IdempotentAnswer } from '@/lib/engine/ports'
 import { jsonValue } from '@/lib/worker/values'
+import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { checkInput } from '@/lib/workflow/input-form'
+import { type TriggerKind, triggerInput } from '@/lib/workflow/trigger-input'
 import type { Installation } from './installation'
 
 export interface StartWish {
@@ -13,6 +16,10 @@ export interface StartWish {
   input: Json
   by: Actor
   dryRun: boolean
+  /** Name of a start; absent: the workflow's first. */
+  start?: string
+  /** What began it; `manual` when a person or a program asked. */
+  trigger?: TriggerKind
   answer?: (runId: RunId) => IdempotentAnswer
 }
 
@@ -24,12 +31,20 @@ export async function startRun(installation: Installation, wish: StartWish): Pro
   const { ports, book } = installation
   const graph = await installation.graphOf(wish.version)
   checkInput(graph.graph, wish.input)
+  await checkPolicy(installation, graph.graph)
   const runId = runIdOf(ports.mint())
-  const input = jsonValue(wish.input)
+  const input = jsonValue(triggerInput(graph.graph, wish.trigger ?? 'manual', wish.input))
   const { answer } = wish
   await book.execute(
     runId,
-    { type: 'start', version: wish.version, input: input.hash, by: wish.by, dryRun: wish.dryRun },
+    {
+      type: 'start',
+      version: wish.version,
+      input: input.hash,
+      by: wish.by,
+      dryRun: wish.dryRun,
+      start: wish.start,
+    },
     {
       create: {
         runId,
@@ -43,4 +58,14 @@ export async function startRun(installation: Installation, wish: StartWish): Pro
     },
   )
   return runId
+}
+
+/** A policy was good when its workflow was imported; its file, or the OPA that holds it, may have changed since. */
+async function checkPolicy({ policies }: Installation, { policy }: WorkflowGraph): Promise<void> {
+  const diagnostics = await policies.check(policy)
+  const [first] = diagnostics
+  if (!first) return
+  throw new Problem('workflow_invalid', `The workflow’s policy cannot be loaded: ${first.message}`, {
+    diagnostics,
+  })
 }

@@ -193,9 +193,12 @@ function unreachable(run: Run): ReadonlySet<string> {
   const ended = run.state.status === 'ended'
   for (const id of run.graph.order) {
     if (run.visits.get(id)?.state.status !== 'pending') continue
-    const cutOff = (run.graph.parents.get(id) ?? []).some(
-      (parent) => found.has(parent) || run.visits.get(parent)?.state.status === 'failed',
-    )
+    // Where the walk goes is not known before it does.
+    const cutOff =
+      !run.walk &&
+      (run.graph.parents.get(id) ?? []).some(
+        (parent) => found.has(parent) || run.visits.get(parent)?.state.status === 'failed',
+      )
     if (ended || cutOff) found.add(id)
   }
   return found

@@ -14,6 +14,7 @@ import { endingOf } from '@/lib/engine/outcome'
 import type { RunHeader } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
 import { type ChildOutcome, type ChildRuns, EffectFailed } from '@/lib/runners/runner'
+import { triggerInput } from '@/lib/workflow/trigger-input'
 import { HandedOver } from './handed-over'
 import type { ReachingStep, WorkerPorts } from './ports'
 import { readJson } from './run-book'
@@ -66,7 +67,7 @@ async function begin(ports: WorkerPorts, step: ReachingStep, runId: RunId, child
     )
   }
   const graph = await ports.graphOf(child.version)
-  const input = jsonValue(child.input)
+  const input = jsonValue(triggerInput(graph.graph, 'manual', child.input))
   const jti = step.follows[0] ?? run.start?.jti ?? ''
   try {
     await book.execute(
@@ -124,7 +125,7 @@ async function outcome(
       const again = new AbortController()
       changed = again
       const over = await book.read(runId, noted)
-      if (over) return { runId, ...over.told, finalValue: await valueOf(ports, over.output) }
+      if (over) return { runId, ...over.told, finalValue: await storedValue(ports, over.output) }
       if (signal.aborted || step.draining.aborted) throw new HandedOver(step.node)
       await passOnCancel(ports, parentId, runId)
       const wake = AbortSignal.any([again.signal, signal, step.draining])
@@ -142,7 +143,7 @@ function noted(run: Run) {
   return { output, told: { ...told, modelTokens: run.modelTokens, endJti: run.lastJti } }
 }
 
-async function valueOf(ports: WorkerPorts, hash: string | undefined): Promise<Json> {
+async function storedValue(ports: WorkerPorts, hash: string | undefined): Promise<Json> {
   return hash === undefined ? null : ((await readJson(ports.ledger, hash)) ?? null)
 }
 

@@ -3,7 +3,7 @@ import { isProblem } from '@/lib/base/problem'
 import type { StepFailure } from '@/lib/engine/commands'
 import type { RunHeader } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
-import { grantedPolicy } from '@/lib/policy/grants'
+import { grantedTo } from '@/lib/policy/grants'
 import { EffectFailed, type Effects } from '@/lib/runners/runner'
 import type { ReachingStep, WorkerPorts } from './ports'
 
@@ -24,11 +24,7 @@ export function effectsFor(
       return sha256(`${header.runId}/${step.node}/${step.visit}/${step.attempt}`)
     },
     dryRun: run.start?.dryRun ?? false,
-    policy: grantedPolicy(run.graph.graph, {
-      installationRoots: ports.installationRoots,
-      unconfined: ports.unconfined ?? false,
-    }),
-    installationRoots: ports.installationRoots,
+    ...grantedTo(run.graph.graph, ports),
     agents: ports.agents(header.wid),
     follows: step.follows,
     ...ports.reach({ draining: never, ...step, run, header }),

@@ -28,6 +28,8 @@ const listQuery = z.object({
   status: z.enum([...statuses, ...terminals, 'cancelled']).optional(),
   workflow: z.string().max(200).optional(),
   text: z.string().max(200).optional(),
+  /** Runs that steps of that run began; without it, runs of their own. */
+  parent: z.string().max(60).optional(),
   cursor: z.string().optional(),
   limit: z.string().optional(),
 })
@@ -36,22 +38,29 @@ const listQuery = z.object({
 export const listRuns = route(
   { auth: 'either', scope: 'runs:read', role: 'viewer' },
   async ({ installation, url }) => {
-    const { status, workflow, text } = queryOf(url, listQuery)
-    return json(await runPage(installation, { status, workflow, text }, pageOf(url)))
+    return json(await runPage(installation, queryOf(url, listQuery), pageOf(url)))
   },
 )
 
 /** One page of the runs that a filter leaves, newest first. A status that is none filters nothing. */
 export async function runPage(
   installation: Installation,
-  { status, workflow, text }: { status?: string; workflow?: string; text?: string },
+  { status, workflow, text, parent }: { status?: string; workflow?: string; text?: string; parent?: string },
   page: PageRequest,
 ): Promise<Page<RunRow>> {
   const open = statuses.find((known) => known === status)
   const ended = terminals.find((known) => known === status)
   // ATD calls what was cancelled failed; whoever looks for failures does not mean it.
   const cancelled = status === 'cancelled' ? true : ended && false
-  const filter = { status: open && [open], terminal: ended && [ended], cancelled, workflow, text }
+  const of = parent === undefined ? 'none' : runIdFrom(parent)
+  const filter = {
+    status: open && [open],
+    terminal: ended && [ended],
+    cancelled,
+    workflow,
+    text,
+    parent: of,
+  } as const
   const { items, next } = await installation.store.runs.list(filter, page)
   return { items: items.map(runRowOf), next }
 }
@@ -61,6 +70,8 @@ const startBody = z.strictObject({
   workflow: z.string().min(1).max(300),
   input: z.json().optional(),
   dry_run: z.boolean().optional(),
+  /** Name of a start; absent: the workflow's first. */
+  start: z.string().min(1).max(128).optional(),
 })
 
 /** `POST /api/v1/runs` */
@@ -74,6 +85,7 @@ export const postRun = route(
       input: (body.input ?? {}) as Json,
       by: actorOf(principal),
       dryRun: body.dry_run ?? false,
+      start: body.start,
       answer: idempotency && ((id) => idempotency.answer(201, JSON.stringify({ id }))),
     })
     return json({ id: runId }, { status: 201 })
