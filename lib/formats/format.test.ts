@@ -29,7 +29,7 @@ it('exports under a safe file name, and only what it can write', () => {
   expect(exportWorkflow(graphOf({ a: {} }, [], { name: '../BGP fail/over' })).filename).toBe(
     'BGP-fail-over.atd.json',
   )
-  expect(() => exportWorkflow(graphOf({ a: {} }, [], { format: 'agentd' }))).toThrow(
-    'only ATD descriptors can be written',
+  expect(() => exportWorkflow(graphOf({ a: {} }, [], { format: 'promptpack' }))).toThrow(
+    'those cannot be written yet',
   )
 })

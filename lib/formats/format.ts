@@ -6,6 +6,7 @@ import type { Diagnostic } from '@/lib/base/diagnostic'
 import { Problem } from '@/lib/base/problem'
 import type { KindLookup } from '@/lib/workflow/checks'
 import type { Format, WorkflowGraph } from '@/lib/workflow/graph'
+import { agentdMediaType, parseAgentd, writeAgentd } from './agentd/agentd'
 import { atdMediaType, parseAtd, writeAtd } from './atd'
 
 export interface ReadWorkflow {
@@ -25,7 +26,7 @@ export function readWorkflow(text: string, filename?: string, kinds?: KindLookup
     case 'promptpack':
       return notYet(format, 'application/json', 'a PromptPack')
     case 'agentd':
-      return notYet(format, 'application/toml', 'an agentd workflow')
+      return { format, mediaType: agentdMediaType, ...parseAgentd(text, kinds) }
     case 'unknown':
       return { format, mediaType: 'text/plain', diagnostics: [unrecognized] }
     default:
@@ -35,10 +36,12 @@ export function readWorkflow(text: string, filename?: string, kinds?: KindLookup
 
 /** The workflow's text in its own format. Throws Problem `workflow_invalid` when the format cannot say it, or cannot be written yet. */
 export function exportWorkflow(graph: WorkflowGraph): { text: string; mediaType: string; filename: string } {
-  if (graph.format !== 'atd')
+  if (graph.format === 'agentd')
+    return { text: writeAgentd(graph), mediaType: agentdMediaType, filename: `${fileStem(graph.name)}.toml` }
+  if (graph.format === 'promptpack')
     throw new Problem(
       'workflow_invalid',
-      `"${graph.name}" came as ${graph.format}, and only ATD descriptors can be written.`,
+      `"${graph.name}" came as a PromptPack, and those cannot be written yet.`,
     )
   return { text: writeAtd(graph), mediaType: atdMediaType, filename: `${fileStem(graph.name)}.atd.json` }
 }
@@ -78,7 +81,7 @@ function notYet(format: Format, mediaType: string, what: string): ReadWorkflow {
         severity: 'error',
         code: 'format_not_yet',
         message: `This looks like ${what}; Holdpoint does not read these yet.`,
-        mend: 'Import an ATD descriptor (JSON with wf_id, nodes and edges).',
+        mend: 'Import an ATD descriptor (JSON with wf_id, nodes and edges) or an agentd workflow (TOML).',
         line: 1,
         column: 1,
         path: '',
@@ -91,7 +94,7 @@ const unrecognized: Diagnostic = {
   severity: 'error',
   code: 'format_unknown',
   message: 'This text is in no workflow language that Holdpoint knows.',
-  mend: 'Import an ATD descriptor (JSON with wf_id, nodes and edges).',
+  mend: 'Import an ATD descriptor (JSON with wf_id, nodes and edges) or an agentd workflow (TOML).',
   line: 1,
   column: 1,
   path: '',

@@ -9,10 +9,12 @@
  *   nodes      ──▶ ids, kinds, config, retry, timeout, approval
  *   edges      ──▶ dangling, self, double
  *   together   ──▶ cycles outside declared loops, `*_from` paths that look sideways or forward
+ *   stepwise   ──▶ nodes no start leads to, edges that can never be taken or never alone (steps.ts)
  *
  * It never runs anything, reads nothing, and takes time linear in the graph (the ancestors cost nodes × edges / 32).
  */
-import { z } from 'zod'
+import type { z } from 'zod'
+import type { JsonObject } from '@/lib/base/json'
 import { findCycles } from './cycles'
 import type { GraphNode, WorkflowGraph } from './graph'
 import { type GraphPath, type GraphProblem, quoted, type Report } from './graph-problem'
@@ -20,7 +22,9 @@ import { inputSchemaFault } from './input-form'
 import { issueWords } from './issue-words'
 import { nearestName } from './nearest-name'
 import { checkReach } from './reach'
+import { memberNames } from './schema-members'
 import { checkSources } from './sources'
+import { checkSteps } from './steps'
 
 export const maxNodes = 5_000
 export const maxEdges = 20_000
@@ -34,6 +38,8 @@ export const maxRetryDelayMs = 86_400_000
 /** As much of a node kind (lib/nodes) as a check needs. */
 export interface KindFacts {
   config: z.ZodType
+  /** The labels its completions can carry, `any` when a value decides. Absent: nothing is known of them. */
+  labels?(config: JsonObject): string[] | 'any'
 }
 
 /** Finds a node kind by name. Absent kinds are problems; `names` are those there are, for who misspelled one. */
@@ -58,6 +64,9 @@ export function checkGraph(graph: WorkflowGraph, kinds?: KindLookup): GraphProbl
   checkCycles(graph, report)
   checkSources(graph, report)
   checkReach(graph, report)
+  // What leads where can only be told of a graph whose ends are all there.
+  if (graph.order === 'stepwise' && !problems.some(({ code }) => code.startsWith('dangling_')))
+    checkSteps(graph, kinds, report)
   return problems
 }
 
@@ -223,20 +232,6 @@ function tellUnknown(
 
 const maxUnknownTold = 20
 
-/** The members that a config schema knows at a place; none where it takes none or is no plain object. */
-function memberNames(schema: z.ZodType, path: GraphPath): string[] {
-  let here: unknown = schema
-  const unwrap = () => {
-    while (here instanceof z.ZodOptional) here = here.unwrap()
-  }
-  for (const part of path) {
-    unwrap()
-    here = here instanceof z.ZodObject ? here.shape[String(part)] : undefined
-  }
-  unwrap()
-  return here instanceof z.ZodObject ? Object.keys(here.shape) : []
-}
-
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
 function checkUndo(node: GraphNode, at: number, report: Report): void {
@@ -325,8 +320,8 @@ function checkEdges(graph: WorkflowGraph, report: Report): void {
       report({
         severity: 'error',
         code: 'self_edge',
-        message: `Edge ${at + 1} goes from ${quoted(edge.from)} to itself, so the node would wait for itself.`,
-        mend: 'Remove the edge.',
+        message: `Edge ${at + 1} goes from ${quoted(edge.from)} to itself, so the ${graph.order === 'stepwise' ? 'run would never leave it' : 'node would wait for itself'}.`,
+        mend: graph.order === 'stepwise' ? 'Bound it, or remove the edge.' : 'Remove the edge.',
         path: ['edges', at],
       })
     }

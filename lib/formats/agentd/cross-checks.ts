@@ -1,0 +1,465 @@
+/*
+ * What one section of a file says of another, and what no schema can tell: starts, bindings, servers and secrets that
+ * are named and not declared, routes declared twice, headers that cannot be sent, bounds of loops and maps, patterns
+ * that look like more than they are. Beyond agentd: credentials written into the file are pointed out, never repeated.
+ */
+import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
+import type { GraphNode } from '@/lib/workflow/graph'
+import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
+import { nearestName } from '@/lib/workflow/nearest-name'
+import { loopTools, maxLoopSteps } from './fields'
+import type { ReadDocument } from './read'
+import type { Tell } from './toml-source'
+
+/** Tells every fault between the sections of a document. */
+export function crossCheck(read: ReadDocument, tell: Tell): void {
+  checkStartRefs(read, tell)
+  checkRoutes(read, tell)
+  checkAuth(read, tell)
+  checkServers(read, tell)
+  checkPatterns(read, tell)
+  checkPolicy(read, tell)
+  for (const [at, node] of read.graph.nodes.entries())
+    checkNode(node, [...read.section('nodes'), read.nodeAt[at] ?? at], read, tell)
+}
+
+function checkStartRefs(read: ReadDocument, tell: Tell): void {
+  const { graph, triggers, routes, section } = read
+  const { starts } = read.written
+  const check = (entry: JsonObject, path: GraphPath, words: string) => {
+    const start = String(entry.start_node)
+    if (starts.includes(start)) return
+    tell({
+      path: [...path, 'start_node'],
+      code: 'unknown_start',
+      message: `${words} begins at ${quoted(start)}, and no [[start_nodes]] entry has that name.`,
+      mend: didYouMean(start, starts, 'Name a declared start, or declare this one.'),
+    })
+  }
+  for (const [at, trigger] of triggers.entries())
+    check(trigger, [...section('triggers'), read.written.triggerAt[at] ?? at], `Trigger ${at + 1}`)
+  for (const [at, route] of routes.entries())
+    check(
+      route,
+      [...section('http_routes'), read.written.routeAt[at] ?? at],
+      `The route ${routeWords(route)}`,
+    )
+  if (graph.starts.length === 0 && starts.length === 0 && graph.nodes.length > 0)
+    tell({
+      path: [...section('nodes')],
+      what: 'name',
+      code: 'no_start',
+      severity: 'warning',
+      message:
+        'The workflow declares no [[start_nodes]], so there is no name under which it could be started.',
+      mend: 'Add [[start_nodes]] with a name, a source and an entry_node.',
+    })
+}
+
+function checkRoutes(read: ReadDocument, tell: Tell): void {
+  const seen = new Map<string, number>()
+  for (const [at, route] of read.routes.entries()) {
+    const path = [...read.section('http_routes'), read.written.routeAt[at] ?? at]
+    const key = `${String(route.method).toUpperCase()} ${String(route.path)}`
+    const earlier = seen.get(key)
+    if (earlier === undefined) seen.set(key, at)
+    else
+      tell({
+        path,
+        code: 'duplicate_route',
+        message: `Route ${at + 1} answers ${key}, which route ${earlier + 1} does already.`,
+        mend: 'Remove one of the two, or give it another path.',
+      })
+    checkBinding(route, path, read, tell)
+  }
+}
+
+function routeWords(route: JsonObject): string {
+  return quoted(`${String(route.method)} ${String(route.path)}`)
+}
+
+function checkBinding(route: JsonObject, path: GraphPath, { auth, server }: ReadDocument, tell: Tell): void {
+  if (typeof route.auth !== 'string' || route.auth === 'none') return
+  const [kind = '', name = 'default'] = route.auth.split(/:(.*)/s)
+  if (kind === 'mtls') {
+    const client = isJsonObject(server.tls) ? server.tls.client_auth : undefined
+    if (isJsonObject(client) && client.mode === 'required') return
+    tell({
+      path: [...path, 'auth'],
+      code: 'mtls_without_tls',
+      message: `The route ${routeWords(route)} asks for client certificates, and no [server.tls.client_auth] requires them.`,
+      mend: 'Add [server.tls.client_auth] with mode = "required" and a ca_file.',
+    })
+    return
+  }
+  const bindings = isJsonObject(auth[kind]) ? Object.keys(auth[kind]) : []
+  if (bindings.includes(name)) return
+  tell({
+    path: [...path, 'auth'],
+    code: 'unknown_binding',
+    message: `The route ${routeWords(route)} asks for ${quoted(`${kind}:${name}`)}, and there is no [auth.${kind}.${name.slice(0, 60)}].`,
+    mend: didYouMean(
+      name,
+      bindings,
+      `Declare [auth.${kind}.${name.slice(0, 60)}], or name a declared binding.`,
+    ),
+  })
+}
+
+const literals: Record<string, readonly string[]> = {
+  bearer: ['tokens'],
+  basic: ['credentials'],
+  hmac: ['secret'],
+}
+const sources: Record<string, readonly string[]> = {
+  bearer: ['tokens_env', 'tokens'],
+  basic: ['credentials_env', 'credentials'],
+  hmac: ['secret_env', 'secret'],
+  oidc: ['jwks_json', 'jwks_file'],
+}
+
+function checkAuth({ auth, section }: ReadDocument, tell: Tell): void {
+  for (const [kind, bindings] of Object.entries(auth)) {
+    for (const [name, binding] of Object.entries(isJsonObject(bindings) ? bindings : {})) {
+      if (!isJsonObject(binding)) continue
+      const path = [...section('auth'), kind, name]
+      const given = (sources[kind] ?? []).filter((member) => binding[member] !== undefined)
+      if (given.length === 0 || (kind === 'oidc' && given.length > 1))
+        tell({
+          path,
+          code: 'binding_source',
+          message: `[auth.${kind}.${name.slice(0, 60)}] ${given.length === 0 ? `has neither "${sources[kind]?.join('" nor "')}", so it lets nobody in` : 'has both "jwks_json" and "jwks_file"; only one can count'}.`,
+          mend: given.length === 0 ? `Add "${sources[kind]?.[0] ?? ''}".` : 'Keep one of the two.',
+        })
+      for (const member of literals[kind] ?? [])
+        if (binding[member] !== undefined)
+          tell({
+            path: [...path, member],
+            what: 'name',
+            code: 'literal_credential',
+            severity: 'warning',
+            message: `[auth.${kind}.${name.slice(0, 60)}] holds ${quoted(member)} in the file itself, where everybody who can read the workflow reads it too.`,
+            mend: `Put it into an environment variable and name that in "${member}_env".`,
+          })
+    }
+  }
+}
+
+function checkServers({ mcpServers, triggers, section, ...read }: ReadDocument, tell: Tell): void {
+  const names = mcpServers.map((server) => String(server.name))
+  for (const [at, name] of names.entries())
+    if (names.indexOf(name) < at)
+      tell({
+        path: [...section('mcp_servers'), read.written.serverAt[at] ?? at, 'name'],
+        code: 'duplicate_mcp_server',
+        message: `The MCP server ${quoted(name)} is declared twice.`,
+        mend: 'Give each server a name of its own.',
+      })
+  for (const [at, trigger] of triggers.entries()) {
+    // A trigger may name a server of the installation, as long as the file declares none itself.
+    if (typeof trigger.server !== 'string' || names.length === 0 || names.includes(trigger.server)) continue
+    tellServer(
+      trigger.server,
+      `Trigger ${at + 1}`,
+      [...section('triggers'), read.written.triggerAt[at] ?? at],
+      names,
+      tell,
+    )
+  }
+}
+
+function tellServer(
+  server: string,
+  words: string,
+  path: GraphPath,
+  names: readonly string[],
+  tell: Tell,
+): void {
+  tell({
+    path: [...path, 'server'],
+    code: 'unknown_mcp_server',
+    message: `${words} names the MCP server ${quoted(server)}, and no [[mcp_servers]] entry has that name.`,
+    mend: didYouMean(server, names, 'Declare it under [[mcp_servers]].'),
+  })
+}
+
+function checkNode(node: GraphNode, path: GraphPath, read: ReadDocument, tell: Tell): void {
+  switch (node.kind) {
+    case 'call_mcp_tool':
+    case 'read_mcp_resource':
+      checkServerOf(node, path, read, tell)
+      break
+    case 'http_request':
+      checkHeaders(node, path, read, tell)
+      break
+    case 'llm_infer':
+      checkBackendOf(node, path, read, tell)
+      checkSchemaOf(node, path, tell)
+      break
+    case 'agent_loop':
+      checkBackendOf(node, path, read, tell)
+      checkSchemaOf(node, path, tell)
+      checkLoop(node, path, tell)
+      break
+    case 'map':
+      wholeFrom(node, 'max_items', 1, Number.MAX_SAFE_INTEGER, path, tell)
+      wholeFrom(node, 'max_concurrent', 1, Number.MAX_SAFE_INTEGER, path, tell)
+      break
+    case 'respond':
+      wholeFrom(node, 'status', 100, 599, path, tell)
+      checkContentType(node, path, tell)
+      break
+    default:
+      break
+  }
+}
+
+function checkServerOf(node: GraphNode, path: GraphPath, read: ReadDocument, tell: Tell): void {
+  const names = read.mcpServers.map((server) => String(server.name))
+  const { server } = node.config
+  if (typeof server === 'string' && !names.includes(server))
+    tellServer(server, `Node ${quoted(node.id)}`, path, names, tell)
+  if (server === undefined && names.length > 1)
+    tell({
+      path,
+      code: 'ambiguous_mcp_server',
+      message: `Node ${quoted(node.id)} names no MCP server, and ${names.length} are declared.`,
+      mend: `Add "server": ${names.slice(0, 5).map(quoted).join(' or ')}.`,
+    })
+}
+
+function checkBackendOf(node: GraphNode, path: GraphPath, { graph }: ReadDocument, tell: Tell): void {
+  const { backend } = node.config
+  const names = (graph.backends ?? []).map(({ name }) => name)
+  if (typeof backend !== 'string' || backend === 'default' || names.includes(backend)) return
+  tell({
+    path: [...path, 'backend'],
+    code: 'unknown_backend',
+    severity: 'warning',
+    message: `Node ${quoted(node.id)} asks the backend ${quoted(backend)}, which this file does not declare; unless the installation has it, the step will fail.`,
+    mend: didYouMean(backend, ['default', ...names], 'Declare it under [[intelligence.backends]].'),
+  })
+}
+
+function checkSchemaOf(node: GraphNode, path: GraphPath, tell: Tell): void {
+  const { output_schema: schema } = node.config
+  if (schema !== '') return
+  tell({
+    path: [...path, 'output_schema'],
+    code: 'bad_value',
+    message: `Node ${quoted(node.id)} has an empty "output_schema", which is neither a schema file nor a word such as "inline".`,
+    mend: 'Name a JSON Schema file, write "inline" to ask for any JSON, or leave it out.',
+  })
+}
+
+function checkLoop(node: GraphNode, path: GraphPath, tell: Tell): void {
+  const { instructions, instructions_from, tools } = node.config
+  wholeFrom(node, 'max_steps', 1, maxLoopSteps, path, tell)
+  wholeFrom(node, 'max_tokens', 1, Number.MAX_SAFE_INTEGER, path, tell)
+  if (instructions === undefined && instructions_from === undefined)
+    tell({
+      path,
+      code: 'missing',
+      message: `Node ${quoted(node.id)} has neither "instructions" nor "instructions_from", so the model would not know what to do.`,
+      mend: 'Add one of them.',
+    })
+  if (!Array.isArray(tools)) return
+  const known: readonly string[] = loopTools
+  if (tools.length === 0)
+    tell({
+      path: [...path, 'tools'],
+      code: 'loop_tools',
+      message: `Node ${quoted(node.id)} lists no tools; at least one is needed.`,
+      mend: `Tools: ${loopTools.join(', ')}.`,
+    })
+  for (const [at, tool] of tools.entries())
+    if (typeof tool === 'string' && !known.includes(tool))
+      tell({
+        path: [...path, 'tools', at],
+        code: 'loop_tools',
+        message: `Node ${quoted(node.id)} lists ${quoted(tool)}, which is no tool of a loop.`,
+        mend: didYouMean(tool, known, `Tools: ${loopTools.join(', ')}.`),
+      })
+}
+
+function wholeFrom(
+  node: GraphNode,
+  member: string,
+  least: number,
+  most: number,
+  path: GraphPath,
+  tell: Tell,
+): void {
+  const value = node.config[member]
+  if (value === undefined || typeof value !== 'number') return
+  if (Number.isInteger(value) && value >= least && value <= most) return
+  const upTo = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
+  tell({
+    path: [...path, member],
+    code: 'bounds',
+    message: `Node ${quoted(node.id)}: ${quoted(member)} is ${value}; a whole number ${upTo} was expected.`,
+    mend: 'Write a number within the bounds.',
+  })
+}
+
+function checkContentType(node: GraphNode, path: GraphPath, tell: Tell): void {
+  const { content_type: type } = node.config
+  if (typeof type !== 'string' || /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+\/[\x21-\x7e][\x20-\x7e]*$/.test(type)) return
+  tell({
+    path: [...path, 'content_type'],
+    code: 'bad_content_type',
+    message: `Node ${quoted(node.id)}: "content_type" is no media type, or holds a line break.`,
+    mend: 'Write one such as application/json or text/xml; charset=utf-8.',
+  })
+}
+
+const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
+const secretPlaceholder = /\{\{secret:([A-Za-z_][A-Za-z0-9_.-]{0,199})\}\}/g
+
+function checkHeaders(node: GraphNode, path: GraphPath, { graph }: ReadDocument, tell: Tell): void {
+  const { headers } = node.config
+  if (!isJsonObject(headers)) return
+  const secrets = [...(graph.secrets ?? []).map(({ name }) => name), ...namesOf(graph.extra.secrets)]
+  for (const [name, value] of Object.entries(headers)) {
+    const place = [...path, 'headers', name]
+    if (!headerName.test(name))
+      tell({
+        path: place,
+        what: 'name',
+        code: 'bad_header_name',
+        message: `Node ${quoted(node.id)}: ${quoted(name)} is not the name of a header.`,
+        mend: 'Use letters, digits and hyphens.',
+      })
+    if (typeof value === 'string') checkHeaderValue(node, name, value, place, secrets, tell)
+  }
+}
+
+function namesOf(extra: Json | undefined): string[] {
+  return isJsonObject(extra) ? Object.keys(extra) : []
+}
+
+function checkHeaderValue(
+  node: GraphNode,
+  name: string,
+  value: string,
+  path: GraphPath,
+  secrets: readonly string[],
+  tell: Tell,
+): void {
+  const words = `Node ${quoted(node.id)}: the header ${quoted(name)}`
+  if (/[\r\n]/.test(value))
+    tell({
+      path,
+      code: 'header_line_break',
+      message: `${words} holds a line break, with which more headers could be smuggled in.`,
+      mend: 'Write the value on one line.',
+    })
+  for (const [, secret = ''] of value.matchAll(secretPlaceholder))
+    if (!secrets.includes(secret))
+      tell({
+        path,
+        code: 'unknown_secret',
+        message: `${words} asks for the secret ${quoted(secret)}, which is not declared.`,
+        mend: didYouMean(
+          secret,
+          secrets,
+          `Add [[secrets]] with name = ${quoted(secret)} and where it is found.`,
+        ),
+      })
+  const rest = value.replace(secretPlaceholder, '')
+  if (/\{\{\s*secret/i.test(rest))
+    tell({
+      path,
+      code: 'bad_placeholder',
+      message: `${words} holds a placeholder for a secret that is not written as {{secret:NAME}}.`,
+      mend: 'Write {{secret:NAME}}, without spaces.',
+    })
+  else if (rest.includes('{{'))
+    tell({
+      path,
+      code: 'header_not_filled',
+      severity: 'warning',
+      message: `${words} holds "{{"; values of the run never go into headers, so it is sent as it stands.`,
+      mend: 'Write a fixed value, or {{secret:NAME}}.',
+    })
+}
+
+/** Lists of patterns in a policy, by section and member. */
+const patternLists = [
+  ['fs', 'read'],
+  ['fs', 'write'],
+  ['fs', 'delete'],
+  ['fs', 'list'],
+  ['env', 'read_keys'],
+  ['http', 'urls'],
+  ['shell', 'commands'],
+  ['mcp', 'tools'],
+  ['mcp', 'resources'],
+] as const
+
+function checkPatterns(read: ReadDocument, tell: Tell): void {
+  const { policy } = read.written
+  for (const [section, member] of patternLists) {
+    const table = policy?.[section]
+    const list = isJsonObject(table) ? table[member] : undefined
+    if (!Array.isArray(list)) continue
+    const path = [...read.section('policy'), section, member]
+    for (const [at, pattern] of list.entries())
+      if (typeof pattern === 'string' && looksLikeMore(pattern, section === 'env'))
+        tellPattern(pattern, [...path, at], tell)
+  }
+  for (const [at, server] of read.mcpServers.entries())
+    for (const member of ['allow_tools', 'allow_resources'])
+      for (const [index, pattern] of (Array.isArray(server[member]) ? server[member] : []).entries())
+        if (typeof pattern === 'string' && looksLikeMore(pattern, true))
+          tellPattern(
+            pattern,
+            [...read.section('mcp_servers'), read.written.serverAt[at] ?? at, member, index],
+            tell,
+          )
+}
+
+function tellPattern(pattern: string, path: GraphPath, tell: Tell): void {
+  tell({
+    path,
+    code: 'pattern_literal',
+    severity: 'warning',
+    message: `The pattern ${quoted(pattern)} is taken literally: only "*", "prefix/*" and "prefix/**" stand for more than themselves.`,
+    mend: 'Write one of the three forms, or name each target.',
+  })
+}
+
+const regexLike = /^\^|\$$|\.[*+]|\\[dwsb.]|\(\?|\[[^\]]*-[^\]]*\]|\[\^|\([^)]*\|[^)]*\)|\{\d+,?\d*\}/
+
+/** True for what people write when they mean a regular expression or a richer glob. */
+function looksLikeMore(pattern: string, mayEndInStar: boolean): boolean {
+  const rest = mayEndInStar ? pattern.replace(/\*$/, '') : pattern.replace(/(^|\/)\*\*?$/, '')
+  return rest.includes('*') || regexLike.test(rest)
+}
+
+function checkPolicy({ written, section, graph }: ReadDocument, tell: Tell): void {
+  const { policy } = written
+  const named = Object.keys(policy ?? {}).filter((name) => name !== 'rego')
+  if (graph.policy.rego && named.length === 0)
+    tell({
+      path: [...section('policy'), 'rego'],
+      code: 'rego_alone',
+      severity: 'warning',
+      message:
+        '[policy.rego] stands alone: the allowlist beside it is empty and denies everything before it is asked.',
+      mend: 'Add what may be reached at all, such as [policy.fs] with read.',
+    })
+  if (isJsonObject(graph.extra.signing) && graph.extra.signing.required === true)
+    tell({
+      path: [...section('signing'), 'required'],
+      code: 'signing_not_checked',
+      severity: 'warning',
+      message: 'The file asks for its own signature to be checked, which is kept but not done here.',
+      mend: 'Check the signature before the file is imported.',
+    })
+}
+
+function didYouMean(written: string, names: readonly string[], otherwise: string): string {
+  const nearest = nearestName(written, names)
+  return nearest ? `Did you mean ${quoted(nearest)}?` : otherwise
+}

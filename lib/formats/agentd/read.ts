@@ -1,0 +1,801 @@
+/*
+ * Document → graph. Every section is checked by its shape and read as far as it fits; what could not be read is told
+ * and left out, so that the checks of the whole graph can still speak of the rest.
+ *
+ * What the graph has words for becomes graph; what it has none for stays in `extra` under its own name (triggers,
+ * http_routes, auth, server, logging, signing, mcp_servers). How it was written stays there too, under names that no
+ * section can have:
+ *
+ *   $workflows        the workflow stood in [[workflows]]; the names of the sections that stood beside it
+ *   $implied_entries  starts without an entry_node, which land on the only root
+ */
+import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
+import { maxRetryDelayMs } from '@/lib/workflow/checks'
+import type {
+  Allowlist,
+  Backend,
+  Budget,
+  GraphEdge,
+  GraphNode,
+  Policy,
+  Retry,
+  SecretSource,
+  Start,
+  WorkflowGraph,
+} from '@/lib/workflow/graph'
+import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
+import { nearestName } from '@/lib/workflow/nearest-name'
+import { commonFields, fieldsOf, nodeTypes } from './fields'
+import { fits, placeWords, tellMissing, tellUnknown } from './refusals'
+import * as shapes from './shapes'
+import type { Tell } from './toml-source'
+
+export const defaultQuery = 'data.agent.allow'
+export const defaultBackoffMs = 100
+export const bytesPerMb = 1_048_576
+/** What a person is asked when the author gave no reason. */
+export const defaultReason = 'The workflow asks for a person here.'
+
+const ownMembers = [
+  'name',
+  'description',
+  'start_nodes',
+  'triggers',
+  'http_routes',
+  'nodes',
+  'edges',
+] as const
+/** Sections of the agent, which may stand beside [[workflows]]. */
+export const agentSections = [
+  'intelligence',
+  'secrets',
+  'mcp_servers',
+  'budget',
+  'auth',
+  'server',
+  'policy',
+  'logging',
+  'signing',
+] as const
+type SectionName = (typeof ownMembers)[number] | (typeof agentSections)[number]
+
+export interface ReadDocument {
+  graph: WorkflowGraph
+  /** The path of a section in the text. */
+  section(name: string): GraphPath
+  /** Where the graph's nodes, edges and starts stand in their lists of the text. */
+  nodeAt: number[]
+  edgeAt: number[]
+  startAt: number[]
+  /** Sections as written, as far as they fit. */
+  triggers: JsonObject[]
+  routes: JsonObject[]
+  auth: JsonObject
+  server: JsonObject
+  mcpServers: JsonObject[]
+  /** What checks need of the text itself. */
+  written: {
+    starts: string[]
+    triggerAt: number[]
+    routeAt: number[]
+    serverAt: number[]
+    policy?: JsonObject
+  }
+}
+
+/** Reads a document into a graph, telling every fault. Returns nothing when it is not clear which workflow is meant. */
+export function readDocument(document: JsonObject, tell: Tell): ReadDocument | undefined {
+  const sections = sectionsOf(document, tell)
+  if (!sections) return undefined
+  const { member, section, beside } = sections
+  const policy = member('policy')
+  const starts = readStarts(member('start_nodes'), section('start_nodes'), tell)
+  const nodes = readEntries(member('nodes'), section('nodes'), tell, readNode)
+  const edges = readEntries(member('edges'), section('edges'), tell, readEdge)
+  const triggers = readEntries(member('triggers'), section('triggers'), tell, readTrigger)
+  const routes = readEntries(member('http_routes'), section('http_routes'), tell, readRoute)
+  const mcpServers = readEntries(
+    member('mcp_servers'),
+    section('mcp_servers'),
+    tell,
+    shaped(shapes.mcpServer),
+  )
+  const backends = readBackends(member('intelligence'), section('intelligence'), tell)
+  const secrets = readSecrets(member('secrets'), section('secrets'), tell)
+  const budget = readBudget(member('budget'), section('budget'), tell)
+  const auth = readTable(member('auth'), shapes.auth, section('auth'), tell)
+  const server = readTable(member('server'), shapes.server, section('server'), tell)
+  const logging = readTable(member('logging'), shapes.logging, section('logging'), tell)
+  const signing = readTable(member('signing'), shapes.signing, section('signing'), tell)
+  const head = headOf(member('name'), member('description'), section, tell)
+  const graph: WorkflowGraph = {
+    ...head,
+    format: 'agentd',
+    order: 'stepwise',
+    vocabulary: 'atd',
+    nodes: nodes.map(([node]) => node),
+    edges: edges.map(([edge]) => edge),
+    starts: [],
+    artifacts: [],
+    budget: budget.budget,
+    policy: readPolicy(policy, section('policy'), tell),
+    rules: [],
+    ...(backends.backends.length > 0 ? { backends: backends.backends } : {}),
+    ...(secrets.secrets.length > 0 ? { secrets: secrets.secrets } : {}),
+    extra: {
+      ...listExtra('triggers', member('triggers'), triggers),
+      ...listExtra('http_routes', member('http_routes'), routes),
+      ...listExtra('mcp_servers', member('mcp_servers'), mcpServers),
+      ...(auth ? { auth } : {}),
+      ...(server ? { server } : {}),
+      ...(logging ? { logging } : {}),
+      ...(signing ? { signing } : {}),
+      ...filled('budget', budget.extra),
+      ...filled('backends', backends.extra),
+      ...filled('secrets', secrets.extra),
+      ...(beside ? { $workflows: beside } : {}),
+    },
+  }
+  const entered = enter(starts, graph, section('start_nodes'), tell)
+  graph.starts = entered.starts
+  if (entered.implied.length > 0) graph.extra.$implied_entries = entered.implied
+  return {
+    graph,
+    section,
+    nodeAt: nodes.map(([, at]) => at),
+    edgeAt: edges.map(([, at]) => at),
+    startAt: entered.at,
+    triggers: triggers.map(([trigger]) => trigger),
+    routes: routes.map(([route]) => route),
+    auth: auth ?? {},
+    server: server ?? {},
+    mcpServers: mcpServers.map(([entry]) => entry),
+    written: {
+      starts: starts.map(([{ name }]) => name),
+      triggerAt: triggers.map(([, at]) => at),
+      routeAt: routes.map(([, at]) => at),
+      serverAt: mcpServers.map(([, at]) => at),
+      ...(isJsonObject(policy) ? { policy } : {}),
+    },
+  }
+}
+
+interface Sections {
+  member(name: SectionName): Json | undefined
+  section(name: string): GraphPath
+  beside?: string[]
+}
+
+/** Where each section stands: at the top, or in the one entry of [[workflows]] with the agent's own beside it. */
+function sectionsOf(document: JsonObject, tell: Tell): Sections | undefined {
+  const own: readonly string[] = ownMembers
+  const agents: readonly string[] = agentSections
+  const { workflows } = document
+  if (workflows === undefined) {
+    for (const name of Object.keys(document))
+      if (!own.includes(name) && !agents.includes(name)) tellUnknown(name, [], [...own, ...agents], tell)
+    return { member: (name) => document[name], section: (name) => [name] }
+  }
+  const entry = Array.isArray(workflows) ? workflows[0] : workflows
+  const count = Array.isArray(workflows) ? workflows.length : 1
+  if (count !== 1 || !isJsonObject(entry)) {
+    tell({
+      path: ['workflows', ...(count > 1 ? [1] : [])],
+      code: 'workflows_count',
+      message: `A file holds exactly one [[workflows]] entry, and ${count === 1 ? 'this is none' : `${count} were found`}.`,
+      mend: 'Write each workflow into a file of its own.',
+    })
+    return undefined
+  }
+  const inside: GraphPath = ['workflows', 0]
+  for (const name of Object.keys(document))
+    if (name !== 'workflows' && !agents.includes(name)) tellUnknown(name, [], ['workflows', ...agents], tell)
+  for (const name of Object.keys(entry)) {
+    if (!own.includes(name) && !agents.includes(name)) tellUnknown(name, inside, [...own, ...agents], tell)
+    else if (agents.includes(name) && document[name] !== undefined)
+      tell({
+        path: [name],
+        what: 'name',
+        code: 'section_twice',
+        message: `The section ${quoted(name)} stands both inside [[workflows]] and beside it; only one can count.`,
+        mend: 'Keep one of the two.',
+      })
+  }
+  const beside = agents.filter((name) => document[name] !== undefined && entry[name] === undefined)
+  return {
+    member: (name) => (beside.includes(name) ? document[name] : entry[name]),
+    section: (name) => (beside.includes(name) ? [name] : [...inside, name]),
+    beside,
+  }
+}
+
+function headOf(
+  name: Json | undefined,
+  description: Json | undefined,
+  section: (name: string) => GraphPath,
+  tell: Tell,
+): { name: string; description: string } {
+  const head = {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+  }
+  fits(shapes.workflowHead, head, section('name').slice(0, -1), tell)
+  return {
+    name: typeof name === 'string' && name !== '' ? name.slice(0, 200) : 'untitled',
+    description: typeof description === 'string' ? description : '',
+  }
+}
+
+type ReadEntry<T> = (entry: JsonObject, path: GraphPath, tell: Tell) => T | undefined
+
+/** The entries of a list of tables that could be read, each with its place in the list. */
+function readEntries<T>(
+  list: Json | undefined,
+  path: GraphPath,
+  tell: Tell,
+  read: ReadEntry<T>,
+): [T, number][] {
+  if (list === undefined) return []
+  if (!Array.isArray(list)) {
+    tell({
+      path,
+      code: 'bad_value',
+      message: `${placeWords(path)} is not a list of tables.`,
+      mend: `Write each entry under [[${String(path.at(-1))}]], in double brackets.`,
+    })
+    return []
+  }
+  const found: [T, number][] = []
+  for (const [at, entry] of list.entries()) {
+    const place = [...path, at]
+    if (!isJsonObject(entry)) {
+      tell({
+        path: place,
+        code: 'bad_value',
+        message: `${placeWords(place)} is not a table.`,
+        mend: `Write it under [[${String(path.at(-1))}]].`,
+      })
+      continue
+    }
+    const one = read(entry, place, tell)
+    if (one !== undefined) found.push([one, at])
+  }
+  return found
+}
+
+function shaped(schema: Parameters<typeof fits>[0]): ReadEntry<JsonObject> {
+  return (entry, path, tell) => (fits(schema, entry, path, tell) ? entry : undefined)
+}
+
+function readTable(
+  table: Json | undefined,
+  schema: Parameters<typeof fits>[0],
+  path: GraphPath,
+  tell: Tell,
+): JsonObject | undefined {
+  if (table === undefined || !fits(schema, table, path, tell)) return undefined
+  return table as JsonObject
+}
+
+function listExtra(name: string, list: Json | undefined, read: [JsonObject, number][]): JsonObject {
+  return Array.isArray(list) ? { [name]: read.map(([entry]) => entry) } : {}
+}
+
+function filled(name: string, extra: JsonObject): JsonObject {
+  return Object.keys(extra).length > 0 ? { [name]: extra } : {}
+}
+
+function readNode(entry: JsonObject, path: GraphPath, tell: Tell): GraphNode | undefined {
+  const { id, type, retry, reversible } = entry
+  const hasId = textMember('id', id, path, tell)
+  const hasType = textMember('type', type, path, tell)
+  if (reversible !== undefined && typeof reversible !== 'boolean')
+    tell({
+      path: [...path, 'reversible'],
+      code: 'bad_value',
+      message: `${placeWords([...path, 'reversible'])} is not true or false.`,
+      mend: 'Write true or false.',
+    })
+  if (!hasType) return undefined
+  const known = fieldsOf(String(type))
+  if (!known) {
+    const nearest = nearestName(String(type), nodeTypes)
+    tell({
+      path: [...path, 'type'],
+      code: 'unknown_type',
+      message: `${nodeWords(entry, path)} has the type ${quoted(String(type))}, which agentd does not have${nearest ? `; did you mean ${nearest}?` : '.'}`,
+      mend: `Types: ${nodeTypes.join(', ')}.`,
+    })
+  }
+  const config = known ? ownConfig(entry, known, path, tell) : {}
+  if (!hasId) return undefined
+  const read = retry === undefined ? undefined : readRetry(retry, [...path, 'retry'], tell)
+  return {
+    id: String(id),
+    label: String(id),
+    kind: String(type),
+    config,
+    ...(typeof reversible === 'boolean' ? { reversible } : {}),
+    ...approvalOf(String(type), config),
+    priority: 'normal',
+    ...(read ? { retry: read.retry } : {}),
+    extra: read ? filled('retry', read.extra) : {},
+  }
+}
+
+/** What a person decides at a node that waits for one, as its config says. */
+export function approvalOf(type: string, config: JsonObject): Pick<GraphNode, 'approval'> {
+  if (type !== 'pause_for_approval') return {}
+  const reason = typeof config.reason === 'string' ? config.reason : defaultReason
+  return { approval: { role: 'operator', reason, onSilence: 'hold' } }
+}
+
+/** The fields of the type, as written; unknown and missing ones are told. */
+function ownConfig(
+  entry: JsonObject,
+  known: { required: readonly string[]; optional: readonly string[] },
+  path: GraphPath,
+  tell: Tell,
+): JsonObject {
+  const common: readonly string[] = commonFields
+  const takes = [...known.required, ...known.optional]
+  const config: JsonObject = {}
+  for (const [name, value] of Object.entries(entry)) {
+    if (common.includes(name)) continue
+    if (takes.includes(name)) config[name] = value
+    else tellUnknownField(name, entry, [...takes, ...common], path, tell)
+  }
+  for (const name of known.required)
+    if (entry[name] === undefined)
+      tell({
+        path,
+        code: 'missing',
+        message: `${nodeWords(entry, path)} is of the type ${String(entry.type)} and has no ${quoted(name)}.`,
+        mend: `Add ${quoted(name)}.`,
+      })
+  return config
+}
+
+function tellUnknownField(
+  name: string,
+  entry: JsonObject,
+  known: readonly string[],
+  path: GraphPath,
+  tell: Tell,
+): void {
+  const nearest = nearestName(name, known)
+  tell({
+    path: [...path, name],
+    what: 'name',
+    code: 'unknown_field',
+    message: `${nodeWords(entry, path)} is of the type ${String(entry.type)}, which has no field ${quoted(name)}; it takes ${known.join(', ')}.`,
+    mend: nearest ? `Did you mean ${quoted(nearest)}?` : 'Remove it, or correct its spelling.',
+  })
+}
+
+function nodeWords(entry: JsonObject, path: GraphPath): string {
+  return typeof entry.id === 'string' ? `Node ${quoted(entry.id)}` : placeWords(path)
+}
+
+function textMember(name: string, value: Json | undefined, path: GraphPath, tell: Tell): boolean {
+  if (value === undefined) tellMissing(name, path, tell)
+  else if (typeof value !== 'string' || value === '')
+    tell({
+      path: [...path, name],
+      code: 'bad_value',
+      message: `${placeWords([...path, name])} is not a text with something in it.`,
+      mend: 'Write a name in quotation marks.',
+    })
+  return typeof value === 'string' && value !== ''
+}
+
+/*
+ * Attempt n waits n × backoff_ms. What is retried at all is the same for "any" and "transient" in effect: refusals by
+ * policy, schema, timeout and structure never are. So `on` is only kept. A jitter above one half counts as one half.
+ */
+function readRetry(
+  source: Json,
+  path: GraphPath,
+  tell: Tell,
+): { retry: Retry; extra: JsonObject } | undefined {
+  if (!fits(shapes.retry, source, path, tell)) return undefined
+  const { max_attempts, backoff_ms, on, jitter } = source as {
+    max_attempts: number
+    backoff_ms?: number
+    on?: string
+    jitter?: number
+  }
+  const retry: Retry = {
+    maxAttempts: max_attempts,
+    baseMs: backoff_ms ?? defaultBackoffMs,
+    factor: 1,
+    maxMs: maxRetryDelayMs,
+    jitter: Math.min(jitter ?? 0, maxJitter),
+    linear: true,
+  }
+  return {
+    retry,
+    extra: {
+      ...(on === undefined ? {} : { on }),
+      ...(jitter !== undefined && jitter > maxJitter ? { jitter } : {}),
+    },
+  }
+}
+
+export const maxJitter = 0.5
+
+function readEdge(entry: JsonObject, path: GraphPath, tell: Tell): GraphEdge | undefined {
+  if (!fits(shapes.edge, entry, path, tell)) return undefined
+  const { from, to, when, max_iterations } = entry as {
+    from: string
+    to: string
+    when?: string
+    max_iterations?: number
+  }
+  return {
+    from,
+    to,
+    ...(when === undefined ? {} : { when }),
+    ...(max_iterations === undefined ? {} : { maxIterations: max_iterations }),
+    extra: {},
+  }
+}
+
+interface WrittenStart {
+  name: string
+  source: NonNullable<Start['source']>
+  entry?: string
+}
+
+function readStarts(list: Json | undefined, path: GraphPath, tell: Tell): [WrittenStart, number][] {
+  const names = new Set<string>()
+  return readEntries(list, path, tell, (entry, place) => {
+    if (!fits(shapes.startNode, entry, place, tell)) return undefined
+    const { name, source, entry_node } = entry as {
+      name: string
+      source: WrittenStart['source']
+      entry_node?: string
+    }
+    if (names.has(name))
+      tell({
+        path: [...place, 'name'],
+        code: 'duplicate_start',
+        message: `The start ${quoted(name)} is declared twice; a trigger would not know which one is meant.`,
+        mend: 'Give each start a name of its own.',
+      })
+    names.add(name)
+    return { name, source, ...(entry_node === undefined ? {} : { entry: entry_node }) }
+  })
+}
+
+/** Each start with the node it lands on: the one it names, or else the only node that no edge leads to. */
+function enter(
+  written: [WrittenStart, number][],
+  graph: WorkflowGraph,
+  path: GraphPath,
+  tell: Tell,
+): { starts: Start[]; at: number[]; implied: string[] } {
+  const result: ReturnType<typeof enter> = { starts: [], at: [], implied: [] }
+  const roots = rootsOf(graph)
+  for (const [{ name, source, entry }, at] of written) {
+    const node = entry ?? (roots.length === 1 ? roots[0] : undefined)
+    if (node === undefined) {
+      const found = roots.length === 0 ? 'no node' : roots.slice(0, 5).map(quoted).join(', ')
+      tell({
+        path: [...path, at],
+        code: 'ambiguous_start',
+        message: `Start ${quoted(name)} names no "entry_node", and the workflow has ${roots.length === 0 ? 'none' : 'several'} to begin with: ${found} ${roots.length === 0 ? 'is' : 'are'} without an edge that leads there.`,
+        mend: 'Add "entry_node" with the id of the node it begins at.',
+      })
+      continue
+    }
+    result.starts.push({ name, node, source })
+    result.at.push(at)
+    if (entry === undefined) result.implied.push(name)
+  }
+  return result
+}
+
+/** Nodes that no edge leads to. */
+export function rootsOf(graph: Pick<WorkflowGraph, 'nodes' | 'edges'>): string[] {
+  const reached = new Set(graph.edges.map((edge) => edge.to))
+  return graph.nodes.map((node) => node.id).filter((id) => !reached.has(id))
+}
+
+function readTrigger(entry: JsonObject, path: GraphPath, tell: Tell): JsonObject | undefined {
+  const { type } = entry
+  const types = Object.keys(shapes.triggerShapes)
+  if (typeof type === 'string' && Object.hasOwn(shapes.triggerShapes, type)) {
+    const shape = shapes.triggerShapes[type as keyof typeof shapes.triggerShapes]
+    return fits(shape, entry, path, tell) ? entry : undefined
+  }
+  const nearest = typeof type === 'string' ? nearestName(type, types) : undefined
+  tell({
+    path: type === undefined ? path : [...path, 'type'],
+    code: type === undefined ? 'missing' : 'unknown_type',
+    message:
+      type === undefined
+        ? `${placeWords(path)} has no "type".`
+        : `${placeWords(path)} has a type that agentd does not have${nearest ? `; did you mean ${nearest}?` : '.'}`,
+    mend: `Types: ${types.join(', ')}.`,
+  })
+  return undefined
+}
+
+function readRoute(entry: JsonObject, path: GraphPath, tell: Tell): JsonObject | undefined {
+  if (!fits(shapes.httpRoute, entry, path, tell)) return undefined
+  const limit = entry.rate_limit
+  const written = Array.isArray(limit) ? limit : limit === undefined ? [] : [limit]
+  if (written.length > 1)
+    tell({
+      path: [...path, 'rate_limit', 1],
+      code: 'rate_limit_twice',
+      message: `${placeWords(path)} has ${written.length} rate limits; a route has at most one.`,
+      mend: 'Keep one of them.',
+    })
+  for (const [at, one] of written.entries())
+    readRateLimit(one, [...path, 'rate_limit', ...(Array.isArray(limit) ? [at] : [])], tell)
+  return entry
+}
+
+function readRateLimit(limit: Json, path: GraphPath, tell: Tell): void {
+  if (!fits(shapes.rateLimit, limit, path, tell) || !isJsonObject(limit)) return
+  const given = ['per_second', 'refill_per_sec'].filter((name) => limit[name] !== undefined)
+  if (given.length === 1) return
+  tell({
+    path: given.length === 0 ? path : [...path, 'refill_per_sec'],
+    code: given.length === 0 ? 'missing' : 'rate_limit_twice',
+    message:
+      given.length === 0
+        ? `${placeWords(path)} does not say how fast it fills up again.`
+        : `${placeWords(path)} has both "per_second" and "refill_per_sec", which mean the same.`,
+    mend: given.length === 0 ? 'Add "per_second".' : 'Keep one of them.',
+  })
+}
+
+/*
+ * A zero means "no bound" in agentd for time and files; the graph says that by having none. The zeros are kept aside,
+ * so that the text comes back with them.
+ */
+function readBudget(
+  source: Json | undefined,
+  path: GraphPath,
+  tell: Tell,
+): { budget: Budget; extra: JsonObject } {
+  const none = { budget: {}, extra: {} }
+  if (source === undefined || !fits(shapes.budget, source, path, tell)) return none
+  const budget: Budget = {}
+  const extra: JsonObject = {}
+  for (const [name, value] of Object.entries(source as Record<string, number>)) {
+    if (value === 0) extra[name] = 0
+    else if (name === 'max_fs_write_mb') budget.maxWriteBytes = value * bytesPerMb
+    else budget[budgetWords[name as keyof typeof budgetWords]] = value
+  }
+  return { budget, extra }
+}
+
+export const budgetWords = {
+  max_memory_mb: 'maxMemoryMb',
+  max_cpu_secs: 'maxCpuS',
+  max_run_time_secs: 'maxRunS',
+  max_llm_tokens: 'maxModelTokens',
+} as const satisfies Record<string, keyof Budget>
+
+/** Once a [policy] stands, every list that is not written is empty, and what is not named is denied. */
+function readPolicy(source: Json | undefined, path: GraphPath, tell: Tell): Policy {
+  const none: Policy = { roots: [], privateTargets: [] }
+  if (source === undefined || !fits(shapes.policy, source, path, tell)) return none
+  const { fs = {}, env = {}, http = {}, shell = {}, mcp = {}, rego } = source as PolicyTable
+  const read = fs.read ?? []
+  const list = fs.list ?? []
+  const allow: Allowlist = {
+    fs: { read, write: fs.write ?? [], delete: fs.delete ?? [], list: list.length > 0 ? list : read },
+    env: { readKeys: env.read_keys ?? [] },
+    http: { urls: http.urls ?? [], methods: http.methods ?? [] },
+    shell: { commands: shell.commands ?? [] },
+    mcp: { servers: mcp.servers ?? [], tools: mcp.tools ?? [], resources: mcp.resources ?? [] },
+  }
+  if (!rego) return { ...none, allow }
+  if ((rego.inline === undefined) === (rego.file === undefined)) {
+    const both = rego.inline !== undefined
+    tell({
+      path: [...path, 'rego'],
+      code: 'rego_source',
+      message: `[policy.rego] ${both ? 'has both "inline" and "file"; only one can count' : 'has neither "inline" nor "file", so there is no policy to ask'}.`,
+      mend: both ? 'Keep one of the two.' : 'Add "file", or the policy itself as "inline".',
+    })
+  }
+  return {
+    ...none,
+    allow,
+    rego: {
+      ...(rego.inline === undefined ? {} : { text: rego.inline }),
+      ...(rego.file === undefined ? {} : { file: rego.file }),
+      data: rego.data ?? {},
+      query: rego.query ?? defaultQuery,
+    },
+  }
+}
+
+interface PolicyTable {
+  fs?: { read?: string[]; write?: string[]; delete?: string[]; list?: string[] }
+  env?: { read_keys?: string[] }
+  http?: { urls?: string[]; methods?: string[] }
+  shell?: { commands?: string[] }
+  mcp?: { servers?: string[]; tools?: string[]; resources?: string[] }
+  rego?: { inline?: string; file?: string; data?: JsonObject; query?: string }
+}
+
+const keyed: readonly string[] = ['anthropic', 'openai', 'gemini']
+/** Backends that agentd does not have: its own transports by name, and answers from a file. */
+const ownProviders: readonly string[] = ['unix', 'http', 'scripted']
+
+function readBackends(
+  source: Json | undefined,
+  path: GraphPath,
+  tell: Tell,
+): { backends: Backend[]; extra: JsonObject } {
+  const backends: Backend[] = []
+  const extra: JsonObject = {}
+  if (source === undefined) return { backends, extra }
+  if (!isJsonObject(source)) {
+    tell({
+      path,
+      code: 'bad_value',
+      message: `${placeWords(path)} is not a table.`,
+      mend: 'Write backends under [[intelligence.backends]].',
+    })
+    return { backends, extra }
+  }
+  for (const name of Object.keys(source)) if (name !== 'backends') tellUnknown(name, path, ['backends'], tell)
+  const names = new Set<string>()
+  const list = [...path, 'backends']
+  for (const [entry, at] of readEntries(source.backends, list, tell, shaped(shapes.backend))) {
+    const backend = entry as unknown as BackendTable
+    const { name, provider, model, api_key_env, base_url, path: file, max_tokens } = backend
+    checkBackend(backend, names, [...list, at], tell)
+    names.add(name)
+    backends.push({
+      name,
+      provider,
+      ...(model === undefined ? {} : { model }),
+      ...(api_key_env === undefined ? {} : { apiKeyEnv: api_key_env }),
+      ...(base_url === undefined ? {} : { baseUrl: base_url }),
+      ...(file === undefined ? {} : { path: file }),
+    })
+    if (max_tokens !== undefined) extra[name] = { max_tokens }
+  }
+  return { backends, extra }
+}
+
+interface BackendTable {
+  name: string
+  provider: Backend['provider']
+  model?: string
+  api_key_env?: string
+  base_url?: string
+  path?: string
+  max_tokens?: number
+}
+
+function checkBackend(
+  backend: BackendTable,
+  earlier: ReadonlySet<string>,
+  path: GraphPath,
+  tell: Tell,
+): void {
+  const { name, provider } = backend
+  const isOwn = ownProviders.includes(provider)
+  if (earlier.has(name))
+    tell({
+      path: [...path, 'name'],
+      code: 'duplicate_backend',
+      message: `The backend ${quoted(name)} is declared twice.`,
+      mend: 'Give each backend a name of its own.',
+    })
+  if (name === 'default' && !isOwn)
+    tell({
+      path: [...path, 'name'],
+      code: 'reserved_backend',
+      message: 'The name "default" is reserved for the backend that the installation provides.',
+      mend: 'Choose another name, and use it in the nodes.',
+    })
+  const lacks = (member: keyof BackendTable, why: string) => {
+    if (backend[member] === undefined)
+      tell({
+        path,
+        code: 'missing',
+        message: `The backend ${quoted(name)} has no ${quoted(member)}, which ${why}.`,
+        mend: `Add ${quoted(member)}.`,
+      })
+  }
+  if (!isOwn) lacks('model', `every ${provider} backend needs`)
+  if (keyed.includes(provider)) lacks('api_key_env', 'names the environment variable that holds its key')
+  if (provider === 'openai-compatible' || provider === 'http') lacks('base_url', 'says where it is')
+  if (provider === 'unix' || provider === 'scripted') lacks('path', 'says where it is')
+}
+
+/*
+ * Three spellings: [[secrets]] entries, one [secrets] table of the same form, and [secrets] with a name for each.
+ * What the graph cannot say of a secret (`trim`, and sources that run a command or ask for a token) is kept by name.
+ */
+function readSecrets(
+  source: Json | undefined,
+  path: GraphPath,
+  tell: Tell,
+): { secrets: SecretSource[]; extra: JsonObject } {
+  const secrets: SecretSource[] = []
+  const extra: JsonObject = {}
+  const names = new Set<string>()
+  for (const [entry, place] of secretEntries(source, path, tell)) {
+    const shape = secretShape(entry)
+    if (!fits(shape, entry, place, tell)) continue
+    const { name } = entry as { name: string }
+    if (names.has(name))
+      tell({
+        path: place,
+        code: 'duplicate_secret',
+        message: `The secret ${quoted(name)} is declared twice.`,
+        mend: 'Keep one of the two.',
+      })
+    names.add(name)
+    const env = entry.source === 'env' ? entry.var : entry.env
+    const file = entry.source === 'file' ? entry.path : entry.file
+    if (typeof env === 'string' && file === undefined) secrets.push({ name, from: { env } })
+    else if (typeof file === 'string' && env === undefined) {
+      secrets.push({ name, from: { file } })
+      if (entry.trim !== undefined) extra[name] = { trim: entry.trim }
+    } else if (entry.source === undefined) {
+      tell({
+        path: place,
+        code: 'secret_source',
+        message: `The secret ${quoted(name)} says ${env === undefined ? 'nowhere' : 'twice'} where it is found.`,
+        mend: 'Write source = "env" with "var", or source = "file" with "path".',
+      })
+    } else {
+      extra[name] = entry
+      tell({
+        path: place,
+        code: 'secret_not_served',
+        severity: 'warning',
+        message: `The secret ${quoted(name)} comes from a source of the kind ${quoted(String(entry.source))}, which is kept but not served here; what needs it will fail.`,
+        mend: 'Let something else put it into a file or an environment variable, and name that.',
+      })
+    }
+  }
+  return { secrets, extra }
+}
+
+function secretShape(entry: JsonObject) {
+  const { source } = entry
+  if (source === undefined) return shapes.shortSecret
+  return typeof source === 'string' && Object.hasOwn(shapes.secretShapes, source)
+    ? shapes.secretShapes[source as keyof typeof shapes.secretShapes]
+    : shapes.anySecret
+}
+
+function secretEntries(source: Json | undefined, path: GraphPath, tell: Tell): [JsonObject, GraphPath][] {
+  if (!isJsonObject(source))
+    return readEntries(source, path, tell, (entry) => entry).map(([entry, at]) => [entry, [...path, at]])
+  if (typeof source.name === 'string') return [[source, path]]
+  const entries: [JsonObject, GraphPath][] = []
+  for (const [name, value] of Object.entries(source)) {
+    const place = [...path, name]
+    if (typeof value === 'string') entries.push([{ name, ...shortSource(value) }, place])
+    else if (isJsonObject(value)) entries.push([{ ...value, name }, place])
+    else
+      tell({
+        path: place,
+        code: 'bad_value',
+        message: `The secret ${quoted(name)} is neither a text nor a table.`,
+        mend: 'Write { source = "env", var = "NAME" }.',
+      })
+  }
+  return entries
+}
+
+/** `env:NAME`, `file:/path`, or the name of an environment variable alone. */
+function shortSource(text: string): JsonObject {
+  if (text.startsWith('file:')) return { file: text.slice(5) }
+  return { env: text.startsWith('env:') ? text.slice(4) : text }
+}
