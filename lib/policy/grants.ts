@@ -5,8 +5,9 @@
  *   agentd, no policy at all        everything within the installation's folders (agentd section 4, "Absent block")
  *   any other                       the folders and private targets it declares, and nothing else
  *
- * In all three, files stay within the installation's folders; the folder `/` is what an installation has that bounds
- * nobody (`holdpoint run`, where the user's own authority is the bound).
+ * In all three, files stay within the installation's folders. On the user's own command line an agentd workflow is bounded
+ * by what the user may do, as it is under agentd: there the whole disk is such a folder, and what the allowlist does not
+ * name is still denied.
  */
 import type { Policy, WorkflowGraph } from '@/lib/workflow/graph'
 import { rootedAllowlist } from './allowlist'
@@ -16,30 +17,43 @@ import { namedHosts } from './url-pattern'
 export interface HouseBounds {
   /** Folders that steps may work in; relative paths start in the first. */
   installationRoots: readonly string[]
-  /** True where a workflow without any policy may also reach private addresses: on the user's own command line. */
-  unconfined: boolean
+  /** True on the user's own command line. */
+  unconfined?: boolean
+}
+
+/** What one workflow's steps work under. */
+export interface Granted {
+  policy: Policy
+  installationRoots: readonly string[]
 }
 
 /** Every address that can be named; what is never reached (multicast, unspecified) stays so (targets.ts). */
 const everyAddress = ['0.0.0.0/0', '::/0']
 
-/** The policy a workflow's steps work under: as it states it, with what its case adds. */
-export function grantedPolicy(
+/** The policy as the workflow states it, with what its case adds, and the folders it is held to. */
+export function grantedTo(graph: Pick<WorkflowGraph, 'format' | 'policy'>, house: HouseBounds): Granted {
+  const unconfined = (house.unconfined ?? false) && graph.format === 'agentd'
+  const installationRoots = unconfined ? [...house.installationRoots, '/'] : house.installationRoots
+  return { policy: grantedPolicy(graph, installationRoots, unconfined), installationRoots }
+}
+
+function grantedPolicy(
   { format, policy }: Pick<WorkflowGraph, 'format' | 'policy'>,
-  house: HouseBounds,
+  installationRoots: readonly string[],
+  unconfined: boolean,
 ): Policy {
   if (policy.allow) {
     return {
       ...policy,
       privateTargets: [...policy.privateTargets, ...namedHosts(policy.allow.http.urls)],
-      allow: rootedAllowlist(policy.allow, house.installationRoots[0] ?? '/'),
+      allow: rootedAllowlist(policy.allow, installationRoots[0] ?? '/'),
     }
   }
   const isSilent = policy.roots.length === 0 && policy.privateTargets.length === 0 && !policy.rego
   if (format !== 'agentd' || !isSilent) return policy
   return {
     ...policy,
-    roots: house.installationRoots.map((path) => ({ path, access: 'write' as const })),
-    privateTargets: house.unconfined ? everyAddress : [],
+    roots: installationRoots.map((path) => ({ path, access: 'write' as const })),
+    privateTargets: unconfined ? everyAddress : [],
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '@/lib/base/json'
 import { policyAllowing } from './fixtures'
-import { grantedPolicy } from './grants'
+import { grantedTo } from './grants'
 import { regoInput } from './rego-question'
 import type { ToolCall } from './tool-call'
 import { decisive, policyAnswers } from './would-allow'
@@ -83,34 +83,40 @@ describe('regoInput', () => {
   })
 })
 
-describe('grantedPolicy', () => {
+describe('grantedTo', () => {
   const silent = { roots: [], privateTargets: [] }
-  const house = { installationRoots: ['/srv/files', '/mnt'], unconfined: false }
+  const house = { installationRoots: ['/srv/files', '/mnt'] }
+  const own = { ...house, unconfined: true }
 
   test('gives an agentd workflow without a policy the installation’s folders, and no private address', () => {
-    expect(grantedPolicy({ format: 'agentd', policy: silent }, house)).toEqual({
-      roots: [
-        { path: '/srv/files', access: 'write' },
-        { path: '/mnt', access: 'write' },
-      ],
-      privateTargets: [],
+    const folders = [
+      { path: '/srv/files', access: 'write' },
+      { path: '/mnt', access: 'write' },
+    ]
+    expect(grantedTo({ format: 'agentd', policy: silent }, house)).toEqual({
+      policy: { roots: folders, privateTargets: [] },
+      installationRoots: ['/srv/files', '/mnt'],
     })
-  })
-
-  test('adds private addresses where the user’s own authority is the bound', () => {
-    const granted = grantedPolicy({ format: 'agentd', policy: silent }, { ...house, unconfined: true })
-    expect(granted.privateTargets).toEqual(['0.0.0.0/0', '::/0'])
+    const onOwn = grantedTo({ format: 'agentd', policy: silent }, own)
+    expect(onOwn.policy).toEqual({
+      roots: [...folders, { path: '/', access: 'write' }],
+      privateTargets: ['0.0.0.0/0', '::/0'],
+    })
+    expect(onOwn.installationRoots).toEqual(['/srv/files', '/mnt', '/'])
   })
 
   test('gives other formats what they declare, wherever they run', () => {
-    for (const unconfined of [true, false]) {
-      expect(grantedPolicy({ format: 'atd', policy: silent }, { ...house, unconfined })).toEqual(silent)
+    for (const where of [house, own]) {
+      expect(grantedTo({ format: 'atd', policy: silent }, where)).toEqual({
+        policy: silent,
+        installationRoots: house.installationRoots,
+      })
     }
   })
 
   test('lets an allowlist name private hosts, and starts its folders in the first folder', () => {
     const policy = policyAllowing({ read: ['docs/**'], urls: ['*', 'http://127.0.0.1:9/**'] })
-    const granted = grantedPolicy({ format: 'agentd', policy }, { ...house, unconfined: true })
+    const { policy: granted } = grantedTo({ format: 'agentd', policy }, own)
     expect(granted.privateTargets).toEqual(['127.0.0.1:9'])
     expect(granted.roots).toEqual([])
     expect(granted.allow?.fs.read).toEqual(['/srv/files/docs/**'])

@@ -150,7 +150,8 @@ describe('the gate with OPA', () => {
 
   function gate(gives: string, address = url) {
     const policies = new Policies({
-      house: { installationRoots: [], unconfined: false },
+      authoredFolders: [],
+      unconfined: false,
       compile: () => {
         throw new Error('Rego is asked of OPA here')
       },
@@ -194,7 +195,8 @@ describe('the gate with OPA', () => {
     const nobody = 'http://127.0.0.1:9'
     expect((await failureOf(gate('true', nobody)(call))).message).toContain('OPA cannot be reached')
     const policies = new Policies({
-      house: { installationRoots: [], unconfined: false },
+      authoredFolders: [],
+      unconfined: false,
       compile: () => ({ evaluate: () => true }),
       opa: new Opa({ url: nobody }),
       now: () => 0,

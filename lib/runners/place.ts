@@ -12,6 +12,7 @@ import path from 'node:path'
 import { allowlistAnswer } from '@/lib/policy/allowlist'
 import { denial } from '@/lib/policy/denial'
 import { absolutePath, liesIn, type RootFolder, rootFolders, rootFor } from '@/lib/policy/roots'
+import type { ToolCall } from '@/lib/policy/tool-call'
 import type { Allowlist, Root } from '@/lib/workflow/graph'
 import { Folder } from './folder'
 import { errnoOf, fsFailure } from './fs-failure'
@@ -31,6 +32,7 @@ export interface Place {
 }
 
 type Bounds = Pick<Effects, 'policy' | 'installationRoots'>
+type FileTool = Extract<ToolCall, { path: string }>['tool']
 
 /**
  * Resolves a path inside the folders the workflow is given; a relative one starts in the installation's first folder.
@@ -38,7 +40,8 @@ type Bounds = Pick<Effects, 'policy' | 'installationRoots'>
  */
 export async function locate(name: string, access: Root['access'], bounds: Bounds): Promise<Place> {
   const { allow } = bounds.policy
-  return allow ? locateAllowed(name, access, bounds, allow) : locateDeclared(name, access, bounds)
+  if (!allow) return locateDeclared(name, access, bounds)
+  return locateAllowed(name, access === 'read' ? 'fs.read' : 'fs.write', bounds, allow)
 }
 
 /** Where a person's or an author's path leads, whatever may be done there. Throws EffectFailed `path_is_symlink`. */
@@ -46,14 +49,14 @@ export async function realPath(name: string, firstFolder: string): Promise<strin
   return (await realPlace(absolutePath(name, firstFolder), name)).path
 }
 
-async function locateAllowed(
+/** As `locate`, by what the allowlist says of one tool. */
+export async function locateAllowed(
   name: string,
-  access: Root['access'],
-  { installationRoots }: Bounds,
+  tool: FileTool,
+  { installationRoots }: Pick<Bounds, 'installationRoots'>,
   allow: Allowlist,
 ): Promise<Place> {
-  const tool = access === 'read' ? 'fs.read' : 'fs.write'
-  const call = { tool, path: absolutePath(name, installationRoots[0] ?? '/') } as const
+  const call = { tool, path: absolutePath(name, installationRoots[0] ?? '/') }
   const asWritten = allowlistAnswer(allow, call)
   if (!asWritten.allowed) throw refusal(asWritten.code, asWritten.sentence)
   mustLieIn(

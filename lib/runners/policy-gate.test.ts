@@ -46,7 +46,8 @@ function evaluator() {
 
 function house(rego = evaluator()) {
   return new Policies({
-    house: { installationRoots: [inBase('lab')], unconfined: false },
+    authoredFolders: [inBase('lab')],
+    unconfined: false,
     compile: rego.compile,
     now: () => 42,
   })
@@ -191,7 +192,7 @@ describe('a policy before its workflow runs', () => {
     expect(await house().check(policyAllowing({}))).toEqual([])
   })
 
-  test('is read from a file of the installation, and from no other', async () => {
+  test('is read from a file beside the workflow, and from no other', async () => {
     writeFileSync(inBase('lab/policy.rego'), 'true')
     writeFileSync(inBase('outside/policy.rego'), 'true')
     symlinkSync(inBase('outside/policy.rego'), inBase('lab/link.rego'))

@@ -8,7 +8,6 @@
 import type { Diagnostic } from '@/lib/base/diagnostic'
 import { type Hash, hashJson } from '@/lib/base/hash'
 import type { Json, JsonObject } from '@/lib/base/json'
-import type { HouseBounds } from '@/lib/policy/grants'
 import type { AskRego } from '@/lib/policy/rego-question'
 import type { ToolCall } from '@/lib/policy/tool-call'
 import { decisive, type PolicyAnswers, policyAnswers } from '@/lib/policy/would-allow'
@@ -37,7 +36,10 @@ const maxRegoBytes = 1_048_576
 const policiesKept = 128
 
 export interface PoliciesOptions {
-  house: HouseBounds
+  /** Folders that `policy.rego.file` is read from; a relative name starts in the first. Steps cannot write there. */
+  authoredFolders: readonly string[]
+  /** True where the user may name any file: on the user's own command line. */
+  unconfined: boolean
   compile: CompileRego
   /** Decides Rego instead of the evaluator here. */
   opa?: Opa
@@ -98,13 +100,20 @@ export class Policies {
     return compiled
   }
 
-  /** The policy's text, from the workflow or from a file within the installation's folders. */
+  /** The policy's text, from the workflow or from a file in the folders that authored files are read from. */
   async #sourceOf({ text, file, data, query }: RegoRules): Promise<RegoSource> {
     if (text !== undefined) return { text, data, query }
     if (file === undefined) throw refusal('policy_missing', 'policy.rego names neither a text nor a file')
-    const { installationRoots } = this.#options.house
-    const everyFolder = installationRoots.map((path) => ({ path, access: 'read' as const }))
-    const bounds = { policy: { roots: everyFolder, privateTargets: [] }, installationRoots }
+    const { authoredFolders, unconfined } = this.#options
+    if (authoredFolders.length === 0 && !unconfined) {
+      throw refusal(
+        'policy_missing',
+        'policy.rego.file names a file, and no folder is set from which such files are read here; put the policy inline',
+      )
+    }
+    const installationRoots = unconfined ? [...authoredFolders, '/'] : authoredFolders
+    const roots = installationRoots.map((path) => ({ path, access: 'read' as const }))
+    const bounds = { policy: { roots, privateTargets: [] }, installationRoots }
     const found = await findFile(await locate(file, 'read', bounds), maxRegoBytes)
     const read = found && textOf(found.bytes)
     if (read === undefined) {

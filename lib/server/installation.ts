@@ -17,6 +17,8 @@ import { type KeyRing, openKeyRing } from '@/lib/ect/keys-file'
 import { signClaims, signClaimsAsync, signHead } from '@/lib/ect/sign'
 import { verifyTokenSync } from '@/lib/ect/verify-node'
 import { readWorkflow } from '@/lib/formats/format'
+import { Opa, type OpaOptions } from '@/lib/runners/opa'
+import { Policies } from '@/lib/runners/policy-gate'
 import { resolverOf, runnerOf } from '@/lib/runners/registry'
 import { type AgentStore, openAgents } from '@/lib/store/agents'
 import { openAnswers } from '@/lib/store/answers'
@@ -30,6 +32,7 @@ import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import type { AnswerStore } from './http/idempotency'
 import { createLog, type Log } from './log'
 import { reachOf } from './reach'
+import { compileRego } from './rego-compiler'
 
 export interface InstallationOptions {
   dataDir: string
@@ -39,6 +42,10 @@ export interface InstallationOptions {
   roots?: string[]
   /** Folders that files named by an author are read from: child workflows, schemas, policies. None by default. */
   authoredFolders?: string[]
+  /** True on the user's own command line, where the user's authority bounds agentd workflows: any folder, any address. */
+  unconfined?: boolean
+  /** Decides Rego policies instead of the evaluator here; by default what HOLDPOINT_OPA_URL names. */
+  opa?: OpaOptions
   /** First part of this installation's SPIFFE ids. */
   trustDomain?: string
   log?: Log
@@ -58,6 +65,7 @@ export interface Installation {
   readonly auth: AuthContext
   readonly answers: AnswerStore
   readonly log: Log
+  readonly policies: Policies
   readonly authoredFolders: readonly string[]
   /** The graph of a stored version. Throws Problem `not_found`. */
   graphOf(version: string): Promise<GraphIndex>
@@ -105,6 +113,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     childWaits: new ChildWaits(),
     childrenOf: (runId, node, visit) => childrenOf(store, runId, node, visit),
     installationRoots: options.roots ?? [path.join(dataDir, 'files')],
+    unconfined: options.unconfined ?? false,
     rollbackUri: `${origin}/.well-known/atd/rollback`,
     onAppend: (listener) => store.onAppend(listener),
     log,
@@ -129,6 +138,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     auth,
     answers: openAnswers(store, systemClock),
     log,
+    policies: policiesOf(options),
     authoredFolders: options.authoredFolders ?? [],
     graphOf,
     personOf: (request) => personOf(auth, request),
@@ -200,6 +210,18 @@ async function childrenOf(store: Store, parent: RunId, node: string, visit: numb
     cursor = page.next
   } while (cursor !== undefined)
   return found.sort((a, b) => a.index - b.index).map(({ runId }) => runId)
+}
+
+function policiesOf({ authoredFolders = [], unconfined = false, ...options }: InstallationOptions): Policies {
+  const { HOLDPOINT_OPA_URL: url, HOLDPOINT_OPA_TOKEN: token } = process.env
+  const opa = options.opa ?? (url ? { url, ...(token ? { token } : {}) } : undefined)
+  return new Policies({
+    authoredFolders,
+    unconfined,
+    compile: compileRego,
+    ...(opa ? { opa: new Opa(opa) } : {}),
+    now: () => systemClock.now(),
+  })
 }
 
 function graphsOf(store: Store): (version: string) => Promise<GraphIndex> {

@@ -7,6 +7,7 @@ import { nodeKind } from '@/lib/nodes/registry'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { versionOf } from '@/lib/workflow/versions'
 import type { Installation } from './installation'
+import { policyFaults } from './policy-faults'
 
 export interface Imported {
   record: WorkflowRecord
@@ -23,7 +24,8 @@ export async function importWorkflow(
   text: string,
   from: { filename?: string; by: string },
 ): Promise<Imported> {
-  const { graph, format, mediaType, diagnostics } = readWorkflow(text, from.filename, nodeKind)
+  const { graph, format, mediaType, ...found } = readWorkflow(text, from.filename, nodeKind)
+  const diagnostics = [...found.diagnostics, ...(graph ? await policyFaults(installation, graph, text) : [])]
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error')
   const [first] = errors
   if (!graph || first) {

@@ -246,6 +246,23 @@ export interface Validation {
   graph?: WorkflowGraph
 }
 
+/** `POST /api/v1/workflows/{version}/policy-check {tool, …}`: would this call be allowed? Nothing is done. */
+export interface PolicyCheck {
+  allowed: boolean
+  tool: string
+  target: string
+  /** Which rules allow it, or the denial in the words a step would end with. */
+  sentence: string
+  /** In the order in which a step would meet them; the first that denies is the last that was asked. */
+  answers: {
+    by: 'folders' | 'targets' | 'allowlist' | 'rego'
+    allowed: boolean
+    rule: string
+    /** Present when it denies. */
+    sentence?: string
+  }[]
+}
+
 /** `GET /api/v1/overview`. `counts.waiting` is every open question, of which `waiting` holds the most urgent. */
 export interface Overview {
   waiting: ApprovalRow[]

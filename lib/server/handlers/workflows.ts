@@ -9,6 +9,7 @@ import { route } from '../current'
 import { queryOf } from '../http/paging'
 import { json } from '../http/route'
 import type { Installation } from '../installation'
+import { policyFaults } from '../policy-faults'
 import { importWorkflow } from '../workflows'
 
 /** What a workflow text may be sent as. */
@@ -53,13 +54,12 @@ export const postWorkflow = route(
 /** `POST /api/v1/workflows/validate`: every diagnostic at once; nothing is stored. */
 export const validateWorkflow = route(
   { auth: 'either', scope: 'runs:read', role: 'viewer', accepts: textTypes, maxBodyBytes: maxTextBytes },
-  async ({ bytes, url }) => {
-    const { graph, diagnostics } = readWorkflow(
-      textOf(bytes),
-      url.searchParams.get('filename') ?? undefined,
-      nodeKind,
-    )
-    return json({ diagnostics, graph } satisfies Validation)
+  async ({ installation, bytes, url }) => {
+    const filename = url.searchParams.get('filename') ?? undefined
+    const text = textOf(bytes)
+    const { graph, diagnostics } = readWorkflow(text, filename, nodeKind)
+    const ofPolicy = graph ? await policyFaults(installation, graph, text) : []
+    return json({ diagnostics: [...diagnostics, ...ofPolicy], graph } satisfies Validation)
   },
 )
 

@@ -1,0 +1,1 @@
+export { postPolicyCheck as POST } from '@/lib/server/handlers/policy'
