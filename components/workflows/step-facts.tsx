@@ -8,6 +8,7 @@ import { count, duration } from '@/lib/ui/format-time'
 import { consequenceOf, plainActor } from '@/lib/view/frame'
 import type { WorkflowDetail } from '@/lib/view/wire'
 import type { GraphNode, Silence } from '@/lib/workflow/graph'
+import { PolicyBox } from './policy-box'
 
 /** Beside the graph: the selected step as its author wrote it, or the workflow itself. */
 export function StepFacts({ workflow, node }: { workflow: WorkflowDetail; node: string | undefined }) {
@@ -21,7 +22,10 @@ export function StepFacts({ workflow, node }: { workflow: WorkflowDetail; node: 
         <h2 className="truncate">{step ? step.label || step.id : 'Workflow'}</h2>
         {step && <span className="mono truncate text-ink-3">{step.id}</span>}
       </div>
-      <div className="px-4 py-2">{step ? <Step node={step} /> : <Whole workflow={workflow} />}</div>
+      <div className="px-4 py-2">
+        {step ? <Step node={step} /> : <Whole workflow={workflow} />}
+        {!step && <PolicyBox workflow={workflow} />}
+      </div>
     </aside>
   )
 }
@@ -52,20 +56,6 @@ function Whole({ workflow }: { workflow: WorkflowDetail }) {
         <CopyId id={workflow.version} what="version" />{' '}
         <Sub>imported by {plainActor(workflow.importedBy)}</Sub>
       </Fact>
-      {graph.policy.roots.length > 0 && (
-        <Fact label="Folders">
-          {graph.policy.roots.map((root) => (
-            <span key={root.path} className="mono block">
-              {root.path} <span className="text-ink-3">{root.access}</span>
-            </span>
-          ))}
-        </Fact>
-      )}
-      {graph.policy.privateTargets.length > 0 && (
-        <Fact label="Reaches">
-          <span className="mono">{graph.policy.privateTargets.join(', ')}</span>
-        </Fact>
-      )}
     </Facts>
   )
 }

@@ -1,7 +1,7 @@
 'use client'
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Json } from '@/lib/base/json'
-import type { Validation, WorkflowDetail } from '@/lib/view/wire'
+import type { PolicyCheck, Validation, WorkflowDetail } from '@/lib/view/wire'
 import { api } from './api'
 import { keys } from './keys'
 
@@ -53,6 +53,17 @@ export function useImport() {
       return { stored, isNew }
     },
     onSuccess: () => client.invalidateQueries({ queryKey: keys.workflows }),
+  })
+}
+
+/** A call as the policy is asked about it: the tool, and what it acts on under the tool's own name for it. */
+export type CallWish = { tool: string } & Record<string, string>
+
+/** Would the workflow's policy allow this call? Nothing is done. */
+export function usePolicyCheck(version: string) {
+  return useMutation({
+    mutationFn: (call: CallWish) =>
+      api<PolicyCheck>(`/workflows/${version}/policy-check`, { method: 'POST', body: call, onlyAsks: true }),
   })
 }
 
