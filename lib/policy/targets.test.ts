@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addressAnswer, answerByName, isRefused, specialRange, targetAnswer, targetOf } from './targets'
+import { namedHosts } from './url-pattern'
 
 const web = { host: 'example.com', port: 443 }
 
@@ -175,5 +176,42 @@ describe('answerByName', () => {
     expect(answerByName({ host: 'a.localhost', port: 80 }, [])).toMatchObject({ code: 'target_private' })
     expect(answerByName({ host: 'localhost', port: 80 }, ['localhost:80'])).toMatchObject({ allowed: true })
     expect(answerByName(web, [])).toBeUndefined()
+  })
+})
+
+describe('what an allowlist opens', () => {
+  const named = namedHosts(['*', 'http://router.internal:8080/**', 'http://127.0.0.1:9000/x'])
+
+  test('is the host and port that a URL pattern spells out', () => {
+    expect(addressAnswer({ host: 'router.internal', port: 8080 }, '10.0.0.7', named)).toMatchObject({
+      allowed: true,
+    })
+    expect(addressAnswer({ host: '127.0.0.1', port: 9000 }, '::ffff:127.0.0.1', named)).toMatchObject({
+      allowed: true,
+    })
+  })
+
+  test.each([
+    ['another port', 'router.internal', 9090, '10.0.0.7'],
+    ['a name that answers with a private address', 'evil.example', 8080, '10.0.0.7'],
+    ['a name that answers with a mapped one', 'evil.example', 80, '::ffff:10.0.0.7'],
+    ['the metadata service', 'metadata', 80, '169.254.169.254'],
+    ['the unspecified address', '0.0.0.0', 9000, '0.0.0.0'],
+  ])('is not %s', (_, host, port, address) => {
+    const answer = addressAnswer({ host, port }, address, named)
+    expect(answer).toMatchObject({ allowed: false, code: 'target_private' })
+    expect(isRefused(answer) && answer.sentence).toMatch(/^http\.request denied on \S+:\d+: it leads to /)
+  })
+
+  test.each([
+    'http://2130706433:9000/x',
+    'http://0x7f000001:9000/x',
+    'http://0177.0.0.1:9000/x',
+    'http://127.1:9000/x',
+  ])('is the same address in the spelling %s, and on no other port', (url) => {
+    const target = targetOf(url)
+    if (isRefused(target)) throw new Error(target.sentence)
+    expect(answerByName(target, named)).toMatchObject({ allowed: true })
+    expect(answerByName({ ...target, port: 9001 }, named)).toMatchObject({ allowed: false })
   })
 })

@@ -1,8 +1,9 @@
 /*
  * Network targets a workflow may reach. Public unicast addresses are allowed. Loopback, private, link-local, carrier
- * NAT and unique-local addresses are refused unless `policy.privateTargets` names them: `host:port`, `host`, or a CIDR.
- * Addresses that no request is ever meant for (unspecified, multicast, broadcast, reserved, translation prefixes that
- * smuggle an IPv4 address) are refused whatever the policy says.
+ * NAT and unique-local addresses are refused unless the policy names them: under `privateTargets` as `host:port`, `host`
+ * or a CIDR, or as the host that a URL pattern of its allowlist spells out (grants.ts). Addresses that no request is ever
+ * meant for (unspecified, multicast, broadcast, reserved, translation prefixes that smuggle an IPv4 address) are refused
+ * whatever the policy says.
  *
  * A name is judged by every address it resolves to, and the request then goes to an address that was judged: a name
  * that answers differently the second time gains nothing.
@@ -100,8 +101,8 @@ export function addressAnswer(
     rule: special.canBeNamed ? 'private targets must be named' : 'special addresses are never reached',
     code: 'target_private',
     sentence: special.canBeNamed
-      ? `"${target.host}" leads to ${special.words}; name it under "private_targets" of the workflow’s policy as "${hostPort(target)}" if the workflow shall reach it.`
-      : `"${target.host}" leads to ${special.words}, which no request may go to; use the address of a single machine.`,
+      ? `http.request denied on ${hostPort(target)}: it leads to ${special.words}, which the workflow’s policy does not name; name the host in a URL of policy.http.urls, or under private_targets.`
+      : `http.request denied on ${hostPort(target)}: it leads to ${special.words}, which no request may go to; use the address of a single machine.`,
   }
 }
 

@@ -13,14 +13,17 @@ export function checkReach(graph: WorkflowGraph, report: Report): void {
   for (const [at, node] of graph.nodes.entries()) {
     const { url, path } = node.config
     // Which of several targets is meant is lib/policy's to tell; none at all opens nothing.
-    if (typeof url === 'string' && graph.policy.privateTargets.length === 0 && URL.canParse(url)) {
+    if (typeof url === 'string' && !mayBeNamed(graph) && URL.canParse(url)) {
       const { host, hostname } = new URL(url)
-      if (privateHost.test(hostname))
+      const isNamed = graph.policy.allow?.http.urls.some((pattern) => pattern.toLowerCase().includes(host))
+      if (privateHost.test(hostname) && !isNamed)
         report({
           severity: 'warning',
           code: 'target_private',
           message: `Node ${quoted(node.id)} sends to ${quoted(host)}, a private or loopback address that the policy does not name, so the request will be refused.`,
-          mend: 'Name it under "private_targets" of the policy.',
+          mend: graph.policy.allow
+            ? 'Name the host in a URL of [policy.http].'
+            : 'Name it under "private_targets" of the policy.',
           path: ['nodes', at, 'config', 'url'],
         })
     }
@@ -33,6 +36,11 @@ export function checkReach(graph: WorkflowGraph, report: Report): void {
         path: ['nodes', at, 'config', 'path'],
       })
   }
+}
+
+/** An agentd workflow without any policy is bounded by where it runs. */
+function mayBeNamed({ format, policy }: WorkflowGraph): boolean {
+  return policy.privateTargets.length > 0 || (format === 'agentd' && policy.allow === undefined)
 }
 
 function climbsOut(path: string): boolean {
