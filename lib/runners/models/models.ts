@@ -14,6 +14,7 @@ import { answerInvalid, type BackendSurroundings, type ModelBackend, tooLate } f
 import { httpBackend, unixBackend } from './rpc-backend'
 import { type Script, ScriptPositions, scriptedBackend } from './scripted-backend'
 import { sdkBackend } from './sdk-backend'
+import { unknownBackend } from './unknown-backend'
 
 /** One call may take this long, whatever the step allows: agentd's own bound. */
 const askTimeoutMs = 120_000
@@ -66,16 +67,6 @@ export function openModels(sources: ModelSources): Models {
       return answer
     },
   }
-}
-
-/** What says that nobody is called so, and who is. */
-export function unknownBackend(name: string, known: readonly string[]): EffectFailed {
-  const names = known.length > 0 ? known.join(', ') : 'none'
-  return new EffectFailed(
-    'backend_unknown',
-    `The model backend "${name.slice(0, 80)}" is not configured; known backends: ${names}.`,
-    { errorType: 'constraint_violation' },
-  )
 }
 
 function checkPrompt({ backend, messages }: ModelCall): void {
