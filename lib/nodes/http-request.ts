@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { dottedPath, oneOf, strictConfig } from './config-schema'
 import type { NodeKind } from './node-kind'
+import { placeholderFault } from './secret-placeholder'
 
 export const httpMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-export type HttpMethod = (typeof httpMethods)[number]
 
 const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 
-/** True for methods that ask and change nothing (RFC 9110 section 9.2.1). */
+/** True for methods that ask and change nothing (RFC 9110 section 9.2.1), in capitals or not. */
 export function isSafeMethod(method: string): boolean {
-  return safeMethods.includes(method)
+  return safeMethods.includes(method.toUpperCase())
 }
 
 // What the connection itself decides, and the key that makes a repeated request harmless, are not the author's.
@@ -51,7 +51,7 @@ function holdsCode(text: string, refused: (code: number) => boolean): boolean {
   return false
 }
 
-/** Headers as literals: at most 32, each value at most 8,192 characters, no line breaks. */
+/** Headers as literals: at most 32, each value at most 8,192 characters, no line breaks; secrets only by their name. */
 export const requestHeaders = z
   .record(z.string(), z.string().max(8_192, 'A header value has at most 8,192 characters.'))
   .superRefine((headers, context) => {
@@ -61,14 +61,21 @@ export const requestHeaders = z
       context.addIssue({ code: 'custom', message: 'A header is given twice, in two spellings; keep one.' })
     }
     for (const [name, value] of Object.entries(headers)) {
-      const fault = headerFault(name, value)
+      const fault = headerFault(name, value) ?? placeholderFault(name, value)
       if (fault) context.addIssue({ code: 'custom', path: [name], message: fault })
     }
   })
 
-export const requestMethod = z.enum(httpMethods, {
-  error: `A method was expected: ${httpMethods.join(', ')}.`,
-})
+const methodExpected = `A method was expected: ${httpMethods.join(', ')}.`
+
+/** A method as authors write it: in capitals, or not. It is sent in capitals. */
+export const requestMethod = z.union(
+  [
+    z.enum(httpMethods),
+    z.string().regex(new RegExp(`^(?:${httpMethods.join('|')})$`, 'i'), { error: methodExpected }),
+  ],
+  { error: methodExpected },
+)
 
 const requestUrl = z
   .string()
@@ -91,21 +98,22 @@ export const expectedStatus = z.union([status, z.array(status).min(1).max(32)], 
   error: 'A status from 100 to 599 was expected, or a list of them.',
 })
 
-/** Refuses a body, and a way to take it back, for a method that changes nothing. */
-export function safeCarriesNothing(config: { method: string }, context: z.RefinementCtx): void {
-  if (!isSafeMethod(config.method)) return
-  for (const name of ['body', 'body_from', 'compensate']) {
+/** Refuses a fixed body, and a way to take it back, for a method that changes nothing. */
+export function safeCarriesNothing(config: { method?: string }, context: z.RefinementCtx): void {
+  if (config.method === undefined || !isSafeMethod(config.method)) return
+  for (const name of ['body', 'compensate']) {
     if ((config as Record<string, unknown>)[name] === undefined) continue
     context.addIssue({
       code: 'custom',
       path: [name],
-      message: `A ${config.method} request changes nothing and has no "${name}"; leave it out or choose another method.`,
+      message: `A ${config.method.toUpperCase()} request changes nothing and has no "${name}"; leave it out or choose another method.`,
     })
   }
 }
 
 export const httpRequestConfig = strictConfig({
-  method: requestMethod,
+  method: requestMethod.optional(),
+  method_from: dottedPath.optional(),
   url: requestUrl.optional(),
   url_from: dottedPath.optional(),
   body: z.json().optional(),
@@ -114,6 +122,7 @@ export const httpRequestConfig = strictConfig({
   expect_status: expectedStatus.optional(),
   compensate: compensation.optional(),
 })
+  .superRefine(oneOf('method', 'method_from'))
   .superRefine(oneOf('url', 'url_from'))
   .superRefine(oneOf('body', 'body_from', 'at_most_one'))
   .superRefine(safeCarriesNothing)
@@ -131,6 +140,11 @@ export const httpRequest: NodeKind<HttpRequestConfig> = {
       label: 'Method',
       help: 'GET, HEAD and OPTIONS change nothing; all others do.',
       example: 'POST',
+    },
+    method_from: {
+      label: 'Method from',
+      help: 'Where the method stands among the run’s values.',
+      internal: true,
     },
     url: {
       label: 'URL',
@@ -154,8 +168,8 @@ export const httpRequest: NodeKind<HttpRequestConfig> = {
     },
     headers: {
       label: 'Headers',
-      help: 'Fixed headers; values of the run never go in here.',
-      example: { 'X-Api-Version': '58.0' },
+      help: 'Fixed headers; a secret goes in by its name, values of the run never do.',
+      example: { 'X-Api-Version': '58.0', Authorization: 'Bearer {{secret:API_TOKEN}}' },
     },
     expect_status: {
       label: 'Expected status',
@@ -170,7 +184,11 @@ export const httpRequest: NodeKind<HttpRequestConfig> = {
   },
   labels: () => ['error'],
   consequence: (config) =>
-    isSafeMethod(config.method) ? 'read_only' : config.compensate ? 'reversible' : 'irreversible',
+    config.method !== undefined && isSafeMethod(config.method)
+      ? 'read_only'
+      : config.compensate
+        ? 'reversible'
+        : 'irreversible',
   timeoutS: 30,
   checkpoint: {
     holds: 'The request’s digest and the request that takes it back.',

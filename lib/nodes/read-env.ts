@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { strictConfig } from './config-schema'
+import { dottedPath, oneOf, strictConfig } from './config-schema'
 import type { NodeKind } from './node-kind'
 
 /** The name of an environment variable. */
@@ -11,7 +11,10 @@ export const envKey = z
     error: 'The name of an environment variable holds no "=" and no NUL character.',
   })
 
-export const readEnvConfig = strictConfig({ key: envKey })
+export const readEnvConfig = strictConfig({
+  key: envKey.optional(),
+  key_from: dottedPath.optional(),
+}).superRefine(oneOf('key', 'key_from'))
 
 export type ReadEnvConfig = z.infer<typeof readEnvConfig>
 
@@ -26,6 +29,11 @@ export const readEnv: NodeKind<ReadEnvConfig> = {
       label: 'Variable',
       help: 'Its name. What it holds becomes a value of the run that people can read; secrets go into headers instead.',
       example: 'DOCS_ROOT',
+    },
+    key_from: {
+      label: 'Variable from',
+      help: 'Where its name stands among the run’s values.',
+      internal: true,
     },
   },
   labels: () => [],

@@ -90,14 +90,95 @@ describe('http_request', () => {
   })
 
   test('refuses unknown methods and a body where there can be none', () => {
-    expect(faults('http_request', { ...config, method: 'get' }).join()).toContain(
+    expect(faults('http_request', { ...config, method: 'FETCH' }).join()).toContain(
       'A method was expected: GET',
     )
+    expect(faults('http_request', { ...config, method: 'get' })).toEqual([])
     expect(faults('http_request', { ...config, method: 'GET', body: 1 }).join()).toContain('has no "body"')
+    expect(faults('http_request', { ...config, method: 'get', body: 1 }).join()).toContain('A GET request')
+    expect(faults('http_request', { ...config, method: 'GET', body_from: 'a' })).toEqual([])
     expect(faults('http_request', { ...config, method: 'HEAD', compensate: config }).join()).toContain(
       'has no "compensate"',
     )
   })
+})
+
+describe('headers', () => {
+  const headed = (value: string) =>
+    faults('http_request', { method: 'GET', url: 'https://a.example', headers: { 'X-A': value } }).join()
+
+  test('take secrets by name and nothing of the run', () => {
+    expect(headed('Bearer {{secret:SALESFORCE_TOKEN}}')).toBe('')
+    expect(headed('{{ secret:A.b-c }}, {{secret:B}}')).toBe('')
+    for (const value of [
+      '{{trigger.token}}',
+      '{{secret:}}',
+      '{{secret:a b}}',
+      '{{secret:A',
+      '{{Secret:A}}',
+    ]) {
+      expect(headed(value), value).toContain('no {{secret:NAME}}')
+    }
+  })
+})
+
+describe('shell_run', () => {
+  test('takes a command by its place and arguments one by one', () => {
+    expect(faults('shell_run', { command: '/usr/bin/git', args: ['log', '-1'] })).toEqual([])
+    expect(faults('shell_run', { command: '/usr/bin/git', args_from: 'trigger.args' })).toEqual([])
+    expect(faults('shell_run', { command: 'git' }).join()).toContain('An absolute path was expected')
+    expect(faults('shell_run', { command: './git' }).join()).toContain('commands are not looked up')
+    expect(faults('shell_run', { command: '/bin/sh', args: 'a b' }).join()).toContain('A list of texts')
+    expect(faults('shell_run', { command: '/bin/sh', args: ['a', 1] }).join()).toContain('must be a text')
+    expect(faults('shell_run', { command: '/bin/sh', args: ['a\0'] }).join()).toContain('no NUL character')
+    expect(faults('shell_run', { command: '/bin/sh', args: ['a'.repeat(131_072)] }).join()).toContain(
+      '128 KiB',
+    )
+    expect(
+      faults('shell_run', { command: '/bin/sh', args: Array(9).fill('a'.repeat(131_071)) }).join(),
+    ).toContain('1 MiB')
+    expect(faults('shell_run', { command: '/bin/sh', timeout_secs: 86_401 }).join()).toContain('one day')
+    expect(faults('shell_run', {}).join()).toContain('Neither "command" nor "command_from"')
+  })
+
+  test('cannot be undone unless its author declares how', () => {
+    const kind = nodeKinds.shell_run
+    expect(kind.consequence({ command: '/bin/sh' })).toBe('irreversible')
+    expect(kind.consequence({ command: '/bin/sh', compensate: { command: '/bin/sh' } })).toBe('reversible')
+  })
+})
+
+describe('labels', () => {
+  test('say which branches a step can take', () => {
+    expect(nodeKinds.condition.labels({ expr: 'a' })).toEqual(['true', 'false'])
+    expect(nodeKinds.switch.labels({ expr: 'a' })).toBe('any')
+    expect(nodeKinds.shell_run.labels({})).toEqual(['error'])
+    expect(nodeKinds.merge.labels({})).toEqual([])
+  })
+})
+
+test('respond keeps to what can be answered', () => {
+  const body_template = 'ok'
+  expect(faults('respond', { body_template, status: 599, content_type: 'text/xml; charset=utf-8' })).toEqual(
+    [],
+  )
+  for (const status of [99, 600, 200.5]) {
+    expect(faults('respond', { body_template, status }).join()).toContain('from 100 to 599')
+  }
+  for (const content_type of ['text', 'text/xml\r\nX: y', '', 'a b/c']) {
+    expect(faults('respond', { body_template, content_type }).join()).toContain('A content type was expected')
+  }
+})
+
+test('members for other kinds’ use are marked and need no example', () => {
+  const internal = kindNames.flatMap((name) =>
+    Object.entries<{ internal?: true }>(nodeKinds[name].fields)
+      .filter(([, words]) => words.internal)
+      .map(([field]) => `${name}.${field}`),
+  )
+  expect(internal).toEqual(
+    expect.arrayContaining(['read_env.key_from', 'http_request.method_from', 'shell_run.command_from']),
+  )
 })
 
 test('an author can only narrow what a kind says', () => {

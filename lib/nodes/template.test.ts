@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { renderJson, renderTemplate } from './template'
 
@@ -39,6 +40,47 @@ describe('renderTemplate', () => {
     renderTemplate('{{'.repeat(100_000), {})
     renderTemplate(`{{${' '.repeat(200_000)}`, {})
     expect(performance.now() - started).toBeLessThan(2_000)
+  })
+})
+
+describe('markers', () => {
+  test('reach from two braces to the next two, whatever is between', () => {
+    expect(renderTemplate('{"a":{{x}}}', { x: 1 }).text).toBe('{"a":1}')
+    expect(renderTemplate('{{{x}}}', { x: 1 }).text).toBe('{{{x}}}')
+    expect(renderTemplate('{{ {{x}} {{x}}', { x: 1 }).text).toBe('{{{{x}} 1')
+    expect(renderTemplate('{{x}} {{x', { x: 1 }).text).toBe('1 {{x')
+    expect(renderTemplate('{{a.0.b}} {{a[0].b}} {{a.1}}', { a: [{ b: 'é' }] }).text).toBe('é é {{a.1}}')
+  })
+
+  test('with nothing in them stand for the whole value', () => {
+    expect(renderTemplate('{{}} {{ }} {{.}}', { a: [1] }).text).toBe('{"a":[1]} {"a":[1]} {"a":[1]}')
+    expect(renderTemplate('{{}} {{a}}', null).text).toBe('null {{a}}')
+  })
+
+  test('are all there is: any other text stays as it is, and each filling stands where its marker stood', () => {
+    const text = fc.string({ unit: 'binary' }).map((one) => one.replaceAll('{{', '').replace(/[{}]$/, ''))
+    const piece = fc.record({
+      before: text,
+      value: fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.constant(undefined)),
+    })
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const template = pieces.map(({ before }, at) => `${before}{{k${at}}}`).join('')
+        const root = Object.fromEntries(
+          pieces.flatMap(({ value }, at) => (value === undefined ? [] : [[`k${at}`, value]])),
+        )
+        const expected = pieces.map(({ before, value }, at) => `${before}${value ?? `{{k${at}}}`}`).join('')
+        expect(renderTemplate(template, root).text).toBe(expected)
+      }),
+    )
+  })
+
+  test('never make more than 1 MiB, and stop long before a value is repeated a thousand times', () => {
+    const root = { a: 'x'.repeat(100_000) }
+    const started = performance.now()
+    expect(() => renderTemplate('{{a}}'.repeat(50_000), root)).toThrow(/larger than 1 MiB/)
+    expect(performance.now() - started).toBeLessThan(500)
+    expect(renderTemplate(`{{${'a'.repeat(1_000_000)}}}`, root).text).toHaveLength(1_000_004)
   })
 })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Json } from '@/lib/base/json'
-import { parsePath, valueAt } from './values-path'
+import { parsePath, valueAt, valueInside } from './values-path'
 
 const order: Json = { id: 7, lines: [{ sku: 'a' }, { sku: 'b', none: null }], '0': 'zero', name: 'Ada' }
 
@@ -28,6 +28,20 @@ describe('valueAt', () => {
     ]) {
       expect(valueAt(order, path)).toBeUndefined()
     }
+  })
+
+  test('takes a member of exactly that name before an index', () => {
+    const diff: Json = { changed: { 'items[0]': { to: 1 } }, items: [[5]] }
+    expect(valueAt(diff, 'changed.items[0].to')).toBe(1)
+    expect(valueAt(diff, 'items[0][0]')).toBe(5)
+    expect(valueAt(diff, 'changed.items[1].to')).toBeUndefined()
+  })
+
+  test('inside a value takes too many dots for none, and no path for all of it', () => {
+    expect(valueInside(order, '')).toBe(order)
+    expect(valueInside(order, '.lines..1.sku')).toBe('b')
+    expect(valueInside(null, 'a')).toBeUndefined()
+    expect(valueInside(['x'], '0')).toBe('x')
   })
 
   test('never walks a prototype', () => {

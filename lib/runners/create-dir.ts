@@ -5,7 +5,7 @@ import { createDirConfig } from '@/lib/nodes/create-dir'
 import { narrowed } from '@/lib/nodes/node-kind'
 import { notDone } from './dry-run'
 import { givenUp, isNotBegun, makeWhole, putBack, sealable, stateOf } from './file-state'
-import { locate } from './place'
+import { locate, type Place } from './place'
 import { actionOf, configOf, givenText, refusal } from './resolved'
 import type { Effects, Runner } from './runner'
 import { oneLine } from './words'
@@ -20,6 +20,7 @@ export const createDirRunner: Runner = {
 
   async describe(action, step, effects) {
     const { path } = actionOf(createDo, action, step.node.id)
+    await makeable(path, effects)
     const state = await folderState(path, effects)
     const target = oneLine(path)
     return {
@@ -49,10 +50,12 @@ export const createDirRunner: Runner = {
 
   async perform(action, effects) {
     const { path } = actionOf(createDo, action.do, action.node)
+    const place = await makeable(path, effects)
     if (effects.dryRun) return notDone({ path })
     if (effects.signal.aborted) throw givenUp(oneLine(path, 200))
-    const created = await makeWhole(await locate(path, 'write', effects))
-    return { output: { path, created } }
+    const isNew = await makeWhole(place)
+    // As agentd has it, the folder is "created" when it stands afterwards; that it stood before is said beside it.
+    return { output: { path, created: true, ...(isNew ? {} : { existed: true }) } }
   },
 
   async probe(action, snapshot, effects) {
@@ -77,4 +80,11 @@ async function folderState(path: string, effects: Effects) {
   const state = await stateOf(await locate(path, 'write', effects))
   if (state.stood !== 'file') return state
   throw refusal('not_a_folder', `"${oneLine(path, 200)}" is a file; choose another path for the folder.`)
+}
+
+/** Where the folder lies, or shall lie, once the policy allows making it. */
+async function makeable(path: string, effects: Effects): Promise<Place> {
+  const place = await locate(path, 'write', effects)
+  await effects.allow({ tool: 'fs.write', path: place.path })
+  return place
 }

@@ -20,12 +20,13 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hashJson } from '@/lib/base/hash'
+import type { ToolCall } from '@/lib/policy/tool-call'
 import type { Root } from '@/lib/workflow/graph'
 import { writeWhole } from './file-state'
 import { actionFor, described, effectsWith, failureOf, nodeOf, runnerFor } from './fixtures'
 import { Folder } from './folder'
 import { locate } from './place'
-import type { Action, Effects } from './runner'
+import { type Action, EffectFailed, type Effects } from './runner'
 
 let base: string
 /** The installation's folder. */
@@ -555,7 +556,7 @@ describe('create_dir', () => {
     const action = await actionFor(makes('lab/a'), effects())
     expect(action.sentence).toBe('Leave the folder lab/a as it is')
     const trip = await thereAndBack(action, effects())
-    expect(trip.output).toEqual({ path: 'lab/a', created: false })
+    expect(trip.output).toEqual({ path: 'lab/a', created: true, existed: true })
     expect(await trip.undo()).toMatchObject({ description: 'Left the folder lab/a, which was there before' })
     expect(readdirSync(inLab('a'))).toEqual(['x'])
   })
@@ -578,5 +579,71 @@ describe('create_dir', () => {
     const action = await actionFor(makes('reports'), effects(roots))
     await runnerFor('create_dir').perform(action, effects(roots))
     expect(statSync(path.join(home, 'reports')).isDirectory()).toBe(true)
+  })
+})
+
+describe('the policy', () => {
+  test('is asked about where a path really leads, before and again when it is done', async () => {
+    symlinkSync(inLab('real'), inLab('link'))
+    mkdirSync(inLab('real'))
+    writeFileSync(inLab('real', 'x'), 'hello')
+    const asked: ToolCall[] = []
+    const given = effects(labOnly, { allow: async (call) => void asked.push(call) })
+    for (const node of [reads('lab/link/x'), writes('lab/link/y', 'new'), makes('lab/link/z')]) {
+      await runnerFor(node.kind).perform(await actionFor(node, given), given)
+    }
+    const twice = (tool: 'fs.read' | 'fs.write', name: string) =>
+      Array(2).fill({ tool, path: inLab('real', name) })
+    expect(asked).toEqual([...twice('fs.read', 'x'), ...twice('fs.write', 'y'), ...twice('fs.write', 'z')])
+  })
+
+  test('that denies it changes nothing, in a dry run too', async () => {
+    writeFileSync(inLab('x'), 'hello')
+    const allow = async () => {
+      throw new EffectFailed('policy_denied', 'fs.write denied on it: no rule names it')
+    }
+    for (const node of [reads('lab/x'), writes('lab/x', 'no'), makes('lab/new')]) {
+      const action = await actionFor(node, effects())
+      for (const dryRun of [false, true]) {
+        const denied = effects(labOnly, { allow, dryRun })
+        expect((await failureOf(runnerFor(node.kind).perform(action, denied))).code).toBe('policy_denied')
+        expect((await failureOf(described(node, denied))).code).toBe('policy_denied')
+      }
+    }
+    expect(readFileSync(inLab('x'), 'utf8')).toBe('hello')
+    expect(existsSync(inLab('new'))).toBe(false)
+  })
+})
+
+describe('what the reference has as outputs', () => {
+  const act = async (node: ReturnType<typeof nodeOf>, values = {}, more: Partial<Effects> = {}) =>
+    (
+      await runnerFor(node.kind).perform(
+        await actionFor(node, effects(labOnly, more), values),
+        effects(labOnly, more),
+      )
+    ).output
+
+  test('of a value of the run written to a file: JSON on one line', async () => {
+    const node = nodeOf('write_file', { path_from: 'trigger.path', content_from: 'classify' })
+    const values = { 'trigger.path': 'lab/a/b/out.json', classify: { n: 42, list: [1, 'é'] } }
+    expect(await act(node, values)).toEqual({ path: 'lab/a/b/out.json', bytes: 24, written: true })
+    expect(readFileSync(inLab('a', 'b', 'out.json'), 'utf8')).toBe('{"list":[1,"é"],"n":42}')
+  })
+
+  test('of a dry run', async () => {
+    writeFileSync(inLab('x'), 'hello')
+    const dryRun = { dryRun: true }
+    expect(await act(reads('lab/x'), {}, dryRun)).toEqual({ path: 'lab/x', dry_run: true })
+    expect(await act(writes('lab/y', 'é'), {}, dryRun)).toEqual({ path: 'lab/y', bytes: 2, dry_run: true })
+    expect(await act(makes('lab/z'), {}, dryRun)).toEqual({ path: 'lab/z', dry_run: true })
+    expect(readdirSync(inLab())).toEqual(['x'])
+  })
+
+  test('of reading: a file that is not there may be there when it is tried again', async () => {
+    writeFileSync(inLab('x'), 'é')
+    expect(await act(reads('lab/x'))).toEqual({ path: 'lab/x', content: 'é', bytes: 2 })
+    const missing = await failureOf(act(reads('lab/y')))
+    expect(missing).toMatchObject({ code: 'file_not_found', retriable: true })
   })
 })

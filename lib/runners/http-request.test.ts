@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hashJson } from '@/lib/base/hash'
 import type { Json, JsonObject } from '@/lib/base/json'
 import { actionFor, described, effectsWith, failureOf, nodeOf, runnerFor } from './fixtures'
-import type { Action, Effects } from './runner'
+import { type Action, EffectFailed, type Effects } from './runner'
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
@@ -494,5 +494,139 @@ describe('taking it back', () => {
     const failure = await failureOf(undone({ method: 'POST', url: urlOf('/orders') }, created))
     expect(failure.code).toBe('nothing_declared')
     expect(failure.message).toContain('by hand')
+  })
+})
+
+describe('the policy', () => {
+  test('is asked with method and URL before, again when it is sent, and when it is taken back', async () => {
+    const asked: unknown[] = []
+    const effects = named({ allow: async (call) => void asked.push(call) })
+    const compensate = { method: 'delete', url: urlOf('/orders/{{response.status}}') }
+    const { output } = await sent({ method: 'post', url: urlOf('/orders?a=1'), compensate }, effects)
+    await undone({ method: 'post', url: urlOf('/orders?a=1'), compensate }, output, effects)
+    const post = { tool: 'http.request', method: 'POST', url: urlOf('/orders?a=1') }
+    expect(asked).toEqual([
+      post,
+      post,
+      post,
+      { tool: 'http.request', method: 'DELETE', url: urlOf('/orders/200') },
+    ])
+    expect(seen.map(({ method }) => method)).toEqual(['POST', 'DELETE'])
+  })
+
+  test('that denies it lets nothing out', async () => {
+    const allow = async () => {
+      throw new EffectFailed('policy_denied', 'http.request denied on it: no rule names it')
+    }
+    const action = await actionFor(request({ url: urlOf('/') }), named())
+    expect((await failureOf(runner.perform(action, named({ allow })))).code).toBe('policy_denied')
+    expect((await failureOf(described(request({ url: urlOf('/') }), named({ allow })))).code).toBe(
+      'policy_denied',
+    )
+    expect((await failureOf(runner.perform(action, named({ allow, dryRun: true })))).code).toBe(
+      'policy_denied',
+    )
+    expect(seen).toEqual([])
+  })
+})
+
+describe('secrets in headers', () => {
+  const secret = 'tok "en"/1+é'
+  const config = {
+    headers: { Authorization: 'Bearer {{secret:API_TOKEN}}', 'X-Twice': '{{secret:API_TOKEN}}' },
+  }
+  const holding = (values: Record<string, string>, more: Partial<Effects> = {}) =>
+    named({ secret: async (name) => values[name], ...more })
+
+  test('go into the request and nowhere else', async () => {
+    const effects = holding({ API_TOKEN: secret })
+    const wanted = request({ url: urlOf('/'), ...config })
+    const { action, preview } = await described(wanted, effects)
+    const { output } = await runner.perform(action, effects)
+    expect(seen[0]?.headers).toMatchObject({ authorization: `Bearer ${secret}`, 'x-twice': secret })
+    for (const kept of [action, preview, output]) expect(JSON.stringify(kept)).not.toContain('tok')
+    expect(action.do.headers).toEqual(config.headers)
+    expect(JSON.stringify(preview)).toContain('X-Twice: {{secret:API_TOKEN}}')
+  })
+
+  test('are taken out of what comes back, however it is spelled', async () => {
+    answer = ({ headers }, response) => {
+      response.setHeader('x-echo', headers.authorization ?? '')
+      response.end(JSON.stringify({ said: headers['x-twice'], url: encodeURIComponent(secret) }))
+    }
+    const { output } = await sent({ url: urlOf('/'), ...config }, holding({ API_TOKEN: secret }))
+    expect(output).toMatchObject({
+      status: 200,
+      headers: { 'x-echo': 'Bearer {{secret:API_TOKEN}}' },
+      body: '{"said":"{{secret:API_TOKEN}}","url":"{{secret:API_TOKEN}}"}',
+    })
+  })
+
+  test('stop the request when they are unknown', async () => {
+    const failure = await failureOf(sent({ url: urlOf('/'), ...config }, holding({})))
+    expect(failure).toMatchObject({ code: 'secret_unknown', retriable: false, outcomeUnknown: false })
+    expect(failure.message).toContain('needs the secret "API_TOKEN"')
+    expect(seen).toEqual([])
+  })
+
+  test.each(['a\r\nX-Admin: 1', 'a\nb', 'a\0b', 'snowman ☃'])(
+    'stop it when a header cannot carry %j',
+    async (value) => {
+      const failure = await failureOf(sent({ url: urlOf('/'), ...config }, holding({ API_TOKEN: value })))
+      expect(failure.code).toBe('header_refused')
+      expect(failure.message).toContain('The value of the header "Authorization"')
+      expect(failure.message).not.toContain(value)
+      expect(seen).toEqual([])
+    },
+  )
+
+  test('are not looked up in a dry run, nor when it is only described', async () => {
+    const effects = named({
+      secret: async () => {
+        throw new Error('looked up')
+      },
+    })
+    await described(request({ url: urlOf('/'), ...config }), effects)
+    const { output } = await sent({ url: urlOf('/'), ...config }, { ...effects, dryRun: true })
+    expect(output).toEqual({ method: 'GET', url: urlOf('/'), dry_run: true })
+  })
+
+  test('go into the request that takes it back, too', async () => {
+    const compensate = { method: 'DELETE', url: urlOf('/x'), ...config }
+    await undone({ method: 'POST', url: urlOf('/x'), compensate }, {}, holding({ API_TOKEN: secret }))
+    expect(seen[0]?.headers.authorization).toBe(`Bearer ${secret}`)
+  })
+
+  test('are never filled from values of the run', async () => {
+    const hostile = { 'trigger.body': '{{secret:API_TOKEN}}' }
+    const effects = holding({ API_TOKEN: secret })
+    const wanted = request({ method: 'POST', url: urlOf('/'), body_from: 'trigger.body' })
+    await runner.perform(await actionFor(wanted, effects, hostile), effects)
+    expect(seen[0]?.body).toBe('{{secret:API_TOKEN}}')
+  })
+})
+
+describe('what agentd’s workflows send', () => {
+  test('names its method in any case, or takes it from the run', async () => {
+    await sent({ method: 'post', url: urlOf('/') })
+    const wanted = nodeOf('http_request', { method_from: 'call.method', url: urlOf('/') })
+    const action = await actionFor(wanted, named(), { 'call.method': 'put' })
+    expect(action).toMatchObject({ consequence: 'irreversible', target: `PUT ${urlOf('/')}` })
+    await runner.perform(action, named())
+    expect(seen.map(({ method }) => method)).toEqual(['POST', 'PUT'])
+    const wrong = await failureOf(actionFor(wanted, named(), { 'call.method': 'CONNECT' }))
+    expect(wrong.message).toContain('A method was expected')
+  })
+
+  test.each([
+    ['{"a": 1}', 'application/json'],
+    [' [1]', 'application/json'],
+    ['{{a}}', 'text/plain; charset=utf-8'],
+    ['1', 'text/plain; charset=utf-8'],
+    ['hello', 'text/plain; charset=utf-8'],
+    [{ a: 1 }, 'application/json'],
+  ])('says what the body %j is', async (body, type) => {
+    await sent({ method: 'POST', url: urlOf('/'), body })
+    expect(seen[0]?.headers['content-type']).toBe(type)
   })
 })

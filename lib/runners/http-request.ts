@@ -18,27 +18,26 @@ import {
   isSafeMethod,
   requestHeaders,
   requestMethod,
-  safeCarriesNothing,
 } from '@/lib/nodes/http-request'
 import { narrowed } from '@/lib/nodes/node-kind'
 import { renderJson, renderTemplate } from '@/lib/nodes/template'
+import type { Target } from '@/lib/policy/targets'
 import { notDone } from './dry-run'
+import { filledHeaders } from './header-secrets'
 import { deeperThan, maxJsonDepth } from './parse-bounded'
 import { actionOf, configOf, definedOnly, given, givenText, refusal } from './resolved'
 import { EffectFailed, type Effects, type Performed, type Preview, type Runner } from './runner'
 import { type HttpAnswer, judgedTarget, maxBodyBytes, send, spokenTarget } from './send'
 import { oneLine, previewText, textOf } from './words'
 
-const requestDo = z
-  .strictObject({
-    method: requestMethod,
-    url: z.string().min(1).max(8_192),
-    body: z.json().optional(),
-    headers: requestHeaders.optional(),
-    expect_status: expectedStatus.optional(),
-    compensate: compensation.optional(),
-  })
-  .superRefine(safeCarriesNothing)
+const requestDo = z.strictObject({
+  method: requestMethod.transform((method) => method.toUpperCase()),
+  url: z.string().min(1).max(8_192),
+  body: z.json().optional(),
+  headers: requestHeaders.optional(),
+  expect_status: expectedStatus.optional(),
+  compensate: compensation.optional(),
+})
 
 type RequestDo = z.infer<typeof requestDo>
 
@@ -49,7 +48,7 @@ export const httpRequestRunner: Runner = {
     const config = configOf(httpRequestConfig, step.node)
     const hasBody = config.body !== undefined || config.body_from !== undefined
     return definedOnly({
-      method: config.method,
+      method: (await givenText(step, 'method', config.method, config.method_from)).toUpperCase(),
       url: await givenText(step, 'url', config.url, config.url_from),
       body: hasBody ? await given(step, 'body', config.body, config.body_from) : undefined,
       headers: config.headers,
@@ -60,6 +59,7 @@ export const httpRequestRunner: Runner = {
 
   async describe(action, step, effects) {
     const wanted = actionOf(requestDo, action, step.node.id)
+    await allowed(wanted, effects)
     const target = judgedTarget(wanted.url, effects.policy.privateTargets)
     encodedBody(wanted)
     if (wanted.compensate) checkCompensation(wanted.compensate, effects)
@@ -96,16 +96,10 @@ export const httpRequestRunner: Runner = {
 
   async perform(action, effects) {
     const wanted = actionOf(requestDo, action.do, action.node)
+    await allowed(wanted, effects)
     const target = judgedTarget(wanted.url, effects.policy.privateTargets)
     if (effects.dryRun) return notDone({ method: wanted.method, url: wanted.url })
-    const answer = await send({
-      method: wanted.method,
-      target,
-      ...encodedRequest(wanted, effects.idempotencyKey),
-      privateTargets: effects.policy.privateTargets,
-      signal: effects.signal,
-    })
-    return performed(answer, wanted)
+    return performed(await exchange(wanted, target, effects.idempotencyKey, effects), wanted)
   },
 
   async undo(action, snapshot, effects, rollback) {
@@ -123,18 +117,35 @@ export const httpRequestRunner: Runner = {
       )
     }
     const wanted = filled(sealed.data.compensate, action.do, rollback.output)
+    await allowed(wanted, effects)
     const target = judgedTarget(wanted.url, effects.policy.privateTargets)
     const spoken = spokenTarget(wanted.method, target)
-    const answer = await send({
-      method: wanted.method,
-      target,
-      // Its own key: under the request's key a server would take it for the request again.
-      ...encodedRequest(wanted, `${rollback.checkpointId}-undo`),
-      privateTargets: effects.policy.privateTargets,
-      signal: effects.signal,
-    })
+    // Its own key: under the request's key a server would take it for the request again.
+    const answer = await exchange(wanted, target, `${rollback.checkpointId}-undo`, effects)
     return { description: takenBack(spoken, wanted, answer) }
   },
+}
+
+/** Sends it with the secrets its headers name; what comes back holds none of them. */
+async function exchange(
+  wanted: Sendable,
+  target: Target,
+  key: string,
+  effects: Effects,
+): Promise<HttpAnswer> {
+  const { headers, hide } = await filledHeaders(wanted.headers ?? {}, effects)
+  const answer = await send({
+    method: wanted.method,
+    target,
+    ...encodedRequest({ ...wanted, headers }, key),
+    privateTargets: effects.policy.privateTargets,
+    signal: effects.signal,
+  })
+  return hide(answer)
+}
+
+function allowed({ method, url }: Sendable, effects: Effects): Promise<void> {
+  return effects.allow({ tool: 'http.request', method, url })
 }
 
 function consequenceOf(wanted: RequestDo) {
@@ -142,7 +153,13 @@ function consequenceOf(wanted: RequestDo) {
   return wanted.compensate ? 'reversible' : 'irreversible'
 }
 
-type Sendable = Pick<RequestDo, 'method' | 'url' | 'body' | 'headers'>
+interface Sendable {
+  /** In capitals. */
+  method: string
+  url: string
+  body?: Json
+  headers?: Record<string, string>
+}
 
 function encodedBody(wanted: Sendable): Buffer | undefined {
   if (wanted.body === undefined) return undefined
@@ -159,12 +176,23 @@ function encodedRequest(wanted: Sendable, idempotencyKey: string) {
   const headers: Record<string, string> = { ...wanted.headers }
   const named = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
   if (body && !named.has('content-type')) {
-    headers['content-type'] =
-      typeof wanted.body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
+    headers['content-type'] = isJsonBody(wanted.body) ? 'application/json' : 'text/plain; charset=utf-8'
   }
   if (!named.has('user-agent')) headers['user-agent'] = 'Holdpoint'
   if (!isSafeMethod(wanted.method)) headers['idempotency-key'] = idempotencyKey
   return { headers, body }
+}
+
+/** A value that is no text, or a text that says a JSON object or list, as templates and models write them. */
+function isJsonBody(body: Json | undefined): boolean {
+  if (typeof body !== 'string') return true
+  if (!/^\s*[[{]/.test(body)) return false
+  try {
+    JSON.parse(body)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function performed(answer: HttpAnswer, wanted: RequestDo): Performed {
@@ -198,7 +226,7 @@ function checkCompensation(declared: Compensation, effects: Effects): void {
 }
 
 function spokenTemplate(declared: Compensation): string {
-  return `${declared.method} ${declared.url.split(/[?#]/)[0] ?? ''}`
+  return `${declared.method.toUpperCase()} ${declared.url.split(/[?#]/)[0] ?? ''}`
 }
 
 /** The compensating request with its templates filled. Throws EffectFailed `value_missing` when something is not there. */
@@ -216,7 +244,12 @@ function filled(declared: Compensation, request: JsonObject, output: Json | unde
       `The compensating request needs ${missing.map((key) => `"${key}"`).join(', ')}, and ${why}; take it back by hand.`,
     )
   }
-  return { method: declared.method, url: url.text, body: body?.value, headers: declared.headers }
+  return {
+    method: declared.method.toUpperCase(),
+    url: url.text,
+    body: body?.value,
+    headers: declared.headers,
+  }
 }
 
 function rendered(declared: Compensation, root: JsonObject) {

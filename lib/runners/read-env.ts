@@ -3,14 +3,15 @@ import type { JsonObject } from '@/lib/base/json'
 import { envKey, readEnvConfig } from '@/lib/nodes/read-env'
 import { denial } from '@/lib/policy/denial'
 import { pureAction } from './pure-action'
-import { actionOf, configOf, refusal } from './resolved'
+import { actionOf, configOf, givenText, refusal } from './resolved'
 import type { Runner } from './runner'
 
 const envDo = z.strictObject({ key: envKey })
 
 export const readEnvRunner: Runner = {
   async resolve(step) {
-    return { key: configOf(readEnvConfig, step.node).key }
+    const config = configOf(readEnvConfig, step.node)
+    return { key: await givenText(step, 'variable', config.key, config.key_from) }
   },
 
   async describe(action, step, effects) {
@@ -24,7 +25,7 @@ export const readEnvRunner: Runner = {
     const { key } = actionOf(envDo, action.do, action.node)
     refuseOwn(key)
     await effects.allow({ tool: 'env.read', key })
-    const value = process.env[key]
+    const value = Object.hasOwn(process.env, key) ? process.env[key] : undefined
     const output: JsonObject = value === undefined ? { key, value: null, missing: true } : { key, value }
     return { output }
   },

@@ -3,9 +3,9 @@ import { filePath } from '@/lib/nodes/config-schema'
 import { readFileConfig } from '@/lib/nodes/read-file'
 import { notDone } from './dry-run'
 import { findFile } from './file-state'
-import { locate } from './place'
+import { locate, type Place } from './place'
 import { actionOf, configOf, givenText, refusal } from './resolved'
-import type { Runner } from './runner'
+import { EffectFailed, type Effects, type Runner } from './runner'
 import { oneLine, textOf } from './words'
 
 /** Largest file a workflow reads into its values. */
@@ -21,7 +21,7 @@ export const readFileRunner: Runner = {
 
   async describe(action, step, effects) {
     const { path } = actionOf(readDo, action, step.node.id)
-    await locate(path, 'read', effects)
+    await readable(path, effects)
     const target = oneLine(path)
     return {
       action: {
@@ -38,9 +38,10 @@ export const readFileRunner: Runner = {
 
   async perform(action, effects) {
     const { path } = actionOf(readDo, action.do, action.node)
+    const place = await readable(path, effects)
     if (effects.dryRun) return notDone({ path })
-    const file = await findFile(await locate(path, 'read', effects), maxReadBytes)
-    if (!file) throw refusal('file_not_found', `"${oneLine(path, 200)}" does not exist; check the path.`)
+    const file = await findFile(place, maxReadBytes)
+    if (!file) throw notThere(path)
     const content = textOf(file.bytes)
     if (content === undefined) {
       throw refusal(
@@ -50,4 +51,19 @@ export const readFileRunner: Runner = {
     }
     return { output: { path, content, bytes: file.bytes.byteLength } }
   },
+}
+
+/** Where the file really lies, once the policy allows reading it. */
+async function readable(path: string, effects: Effects): Promise<Place> {
+  const place = await locate(path, 'read', effects)
+  await effects.allow({ tool: 'fs.read', path: place.path })
+  return place
+}
+
+/** Somebody may be about to put it there: an author who asks for retries waits for that. */
+function notThere(path: string): EffectFailed {
+  return new EffectFailed('file_not_found', `"${oneLine(path, 200)}" does not exist; check the path.`, {
+    errorType: 'constraint_violation',
+    retriable: true,
+  })
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { canonicalJson } from '@/lib/base/canonical-json'
 import { hashJson } from '@/lib/base/hash'
 import type { Json } from '@/lib/base/json'
 import { filePath } from '@/lib/nodes/config-schema'
@@ -15,9 +16,9 @@ import {
   stateOf,
   writeWhole,
 } from './file-state'
-import { locate } from './place'
+import { locate, type Place } from './place'
 import { actionOf, configOf, definedOnly, given, givenText, refusal } from './resolved'
-import type { Preview, Runner } from './runner'
+import type { Effects, Preview, Runner } from './runner'
 import { bytesInWords, maxPreviewBytes, oneLine, previewText, textOf } from './words'
 
 const writeDo = z.strictObject({ path: filePath, content: z.string(), mode: fileMode.optional() })
@@ -29,13 +30,14 @@ export const writeFileRunner: Runner = {
     const config = configOf(writeFileConfig, step.node)
     const path = await givenText(step, 'path', config.path, config.path_from)
     const content = await given(step, 'content', config.content, config.content_from)
-    return definedOnly({ path, content: asText(content), mode: config.mode })
+    const isFixed = config.content !== undefined
+    return definedOnly({ path, content: asText(content, isFixed), mode: config.mode })
   },
 
   async describe(action, step, effects) {
     const wanted = checked(actionOf(writeDo, action, step.node.id))
     const bytes = Buffer.from(wanted.content)
-    const before = await findFile(await locate(wanted.path, 'write', effects), maxFileBytes)
+    const before = await findFile(await writable(wanted.path, effects), maxFileBytes)
     const target = oneLine(wanted.path)
     return {
       action: {
@@ -68,10 +70,10 @@ export const writeFileRunner: Runner = {
   async perform(action, effects) {
     const wanted = checked(actionOf(writeDo, action.do, action.node))
     const bytes = Buffer.from(wanted.content)
-    if (effects.dryRun) return notDone({ path: wanted.path })
-    const place = await locate(wanted.path, 'write', effects)
+    const place = await writable(wanted.path, effects)
+    if (effects.dryRun) return notDone({ path: wanted.path, bytes: bytes.byteLength })
     await writeWhole(place, bytes, modeOf(wanted), effects.idempotencyKey, effects.signal)
-    return { output: { path: wanted.path, bytes: bytes.byteLength } }
+    return { output: { path: wanted.path, bytes: bytes.byteLength, written: true } }
   },
 
   async probe(action, snapshot, effects) {
@@ -96,9 +98,20 @@ export const writeFileRunner: Runner = {
   },
 }
 
-/** A text as it is; any other value as JSON that people can read in a diff. */
-function asText(content: Json): string {
-  return typeof content === 'string' ? content : `${JSON.stringify(content, null, 2)}\n`
+/**
+ * A text as it is. Any other value as JSON: one that the author wrote down spread over lines that people can read in a
+ * diff, one of the run on a single line, as agentd writes it.
+ */
+function asText(content: Json, isFixed: boolean): string {
+  if (typeof content === 'string') return content
+  return isFixed ? `${JSON.stringify(content, null, 2)}\n` : canonicalJson(content)
+}
+
+/** Where the file lies, or shall lie, once the policy allows writing it. */
+async function writable(path: string, effects: Effects): Promise<Place> {
+  const place = await locate(path, 'write', effects)
+  await effects.allow({ tool: 'fs.write', path: place.path })
+  return place
 }
 
 function modeOf(wanted: WriteDo): number | undefined {
