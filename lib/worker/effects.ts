@@ -4,7 +4,8 @@ import type { StepFailure } from '@/lib/engine/commands'
 import type { RunHeader } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
 import { grantedTo } from '@/lib/policy/grants'
-import { EffectFailed, type Effects } from '@/lib/runners/runner'
+import { type ChildLimits, EffectFailed, type Effects } from '@/lib/runners/runner'
+import type { Budget } from '@/lib/workflow/graph'
 import type { ReachingStep, WorkerPorts } from './ports'
 
 /** For whoever only looks: nobody stops it before its own time. */
@@ -25,11 +26,16 @@ export function effectsFor(
     },
     dryRun: run.start?.dryRun ?? false,
     ...grantedTo(run.graph.graph, ports),
+    childLimits: childLimitsOf(run.graph.graph.budget),
     agents: ports.agents(header.wid),
     follows: step.follows,
     ...ports.reach({ draining: never, ...step, run, header }),
     now: () => ports.timer.now(),
   }
+}
+
+function childLimitsOf({ maxMemoryMb, maxCpuS }: Budget): ChildLimits {
+  return { memoryMb: maxMemoryMb, cpuS: maxCpuS }
 }
 
 /** A failure as the engine records it. What is neither refused nor failed is a fault of ours: recorded without its text. */
