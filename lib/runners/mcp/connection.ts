@@ -19,7 +19,7 @@ import { deeperThan, maxJsonDepth } from '@/lib/runners/parse-bounded'
 import { EffectFailed, type McpTool } from '@/lib/runners/runner'
 import { streamFetch } from './bounded-stream'
 import type { McpServerConfig } from './server-config'
-import { maxMessageBytes, ServerGone, StdioTransport } from './stdio-transport'
+import { maxMessageBytes, noAnswerCode, ServerGone, StdioTransport } from './stdio-transport'
 
 export interface ConnectionLimits {
   /** Milliseconds from the start of a server to its first answer. */
@@ -100,7 +100,7 @@ export class Connection {
     try {
       return await this.ask(live, method, params, signal)
     } catch (error) {
-      if (isSessionLost(error)) {
+      if (isSessionLost(error, live)) {
         // The server forgot the session, so it did nothing with the request.
         await this.drop(live)
         return this.ask(await this.ready(signal), method, params, signal).catch((again: unknown) => {
@@ -125,7 +125,12 @@ export class Connection {
     signal: AbortSignal,
   ): Promise<JsonObject> {
     const timeout = this.surroundings.limits.requestMs
-    const answer: unknown = await live.client.request({ method, params }, z.unknown(), { signal, timeout })
+    // A signal of its own: the SDK leaves its listener on the one it is given.
+    const own = AbortSignal.any([signal])
+    const answer: unknown = await live.client.request({ method, params }, z.unknown(), {
+      signal: own,
+      timeout,
+    })
     if (isJsonObject(answer) && !deeperThan(answer as Json, maxJsonDepth)) return answer as JsonObject
     throw this.invalid('its answer is no object, or is nested too deep')
   }
@@ -167,8 +172,9 @@ export class Connection {
     try {
       await client.connect(live.transport, { timeout: startMs, maxTotalTimeout: startMs })
     } catch (error) {
+      const failure = this.spoken(error, live, undefined, false)
       await closed(live)
-      throw this.spoken(error, live, undefined, false)
+      throw failure
     }
     if (this.closed) {
       await closed(live)
@@ -260,10 +266,10 @@ export class Connection {
       return this.tooLate(changes)
     }
     if (code === closedCode) return this.failure('mcp_server_gone', 'closed the connection', changes)
-    if (typeof code === 'number' && code < 0) {
+    if (typeof code === 'number' && code < 0 && code !== noAnswerCode) {
       return this.failure('mcp_refused', `refused the request with the JSON-RPC error ${code}`, false)
     }
-    if (typeof code === 'number')
+    if (typeof code === 'number' && code > 0)
       return this.failure('mcp_refused', `answered with status ${code}`, code >= 500 && changes)
     const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined)?.code : undefined
     if (typeof cause === 'string') {
@@ -297,12 +303,10 @@ const closedCode = -32_000
 const methodUnknownCode = -32_601
 const timedOutCode = -32_001
 
-function isSessionLost(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    error.constructor.name === 'StreamableHTTPError' &&
-    (error as { code?: unknown }).code === 404
-  )
+/** Some servers answer 400 where the protocol has 404. Either way nothing was done. */
+function isSessionLost(error: unknown, { transport }: Live): boolean {
+  const status = (error as { code?: unknown }).code
+  return transport.sessionId !== undefined && (status === 404 || status === 400)
 }
 
 async function closed({ client, transport }: Live): Promise<void> {

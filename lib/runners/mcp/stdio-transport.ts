@@ -28,6 +28,9 @@ export interface StdioServer {
   parse(line: string): JSONRPCMessage
 }
 
+/** Stands for an answer that was none; outside what JSON-RPC reserves. */
+export const noAnswerCode = -31_999
+
 /** Why the server is gone, in words that follow its name. */
 export class ServerGone extends Error {}
 
@@ -73,7 +76,7 @@ export class StdioTransport implements Transport {
         resolve()
       })
       child.once('exit', (code, signal) => {
-        this.gone ??= new ServerGone(`ended by itself (${signal ?? `exit code ${code}`})`)
+        if (!this.closing) this.gone ??= new ServerGone(`ended by itself (${signal ?? `exit code ${code}`})`)
         void this.close()
       })
       child.stdin?.on('error', () => undefined) // Its exit tells the same, with the reason.
@@ -142,6 +145,15 @@ export class StdioTransport implements Transport {
       if (line.length > maxMessageBytes) return this.giveUp('sent a message larger than 8 MiB')
       message = this.server.parse(line)
     } catch {
+      const asked = answeredId(line)
+      // It answers a request, and not as the protocol has it: whoever asked need not wait for more.
+      if (asked !== undefined) {
+        this.onmessage?.({
+          jsonrpc: '2.0',
+          id: asked,
+          error: { code: noAnswerCode, message: 'no MCP answer' },
+        })
+      }
       this.rubbish++
       if (this.rubbish > maxRubbishLines) this.giveUp(`wrote ${this.rubbish} lines that are no MCP messages`)
       return
@@ -152,6 +164,16 @@ export class StdioTransport implements Transport {
   private giveUp(why: string): void {
     this.gone ??= new ServerGone(why)
     void this.close()
+  }
+}
+
+/** The id of the request that a broken message answers. */
+function answeredId(line: string): number | undefined {
+  try {
+    const { id, method } = JSON.parse(line) as { id?: unknown; method?: unknown }
+    return typeof id === 'number' && method === undefined ? id : undefined
+  } catch {
+    return undefined
   }
 }
 

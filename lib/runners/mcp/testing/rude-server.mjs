@@ -50,7 +50,6 @@ const answers = {
   'tools/call': ({ name, arguments: args }) => {
     if (manner === 'dies') process.exit(9)
     if (manner === 'big') return { content: [{ type: 'text', text: 'x'.repeat(100_000_000) }] }
-    if (manner === 'deep') return { content: JSON.parse('['.repeat(5_000) + ']'.repeat(5_000)) }
     if (manner === 'wrong') return 7
     if (name === 'echo') {
       return {
@@ -66,6 +65,11 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line)
   if (id === undefined || ['rubbish', 'flood', 'mute'].includes(manner)) return
   if (manner === 'deaf' && method !== 'initialize' && method !== 'tools/list') return
+  if (manner === 'deep' && method === 'tools/call') {
+    const deep = '['.repeat(5_000) + ']'.repeat(5_000)
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":${deep}}}\n`)
+    return
+  }
   const answer = answers[method]
   if (answer) say({ id, result: answer(params ?? {}) })
   else say({ id, error: { code: -32601, message: 'no such method' } })
