@@ -137,6 +137,7 @@ function addChecks(program: Command, finish: Finish): void {
     .action(async (files, options) =>
       finish(await (await import('./validate-command')).validateCommand(files, options)),
     )
+  addPolicy(program, finish)
   program
     .command('doctor')
     .description('check this machine and an installation’s data folder')
@@ -144,4 +145,20 @@ function addChecks(program: Command, finish: Finish): void {
     .option('--port <number>', 'port (default: PORT, or 3000)', wholeNumber('--port', 1, 65_535))
     .option('--json', 'findings as one line of JSON')
     .action(async (options) => finish(await (await import('./doctor')).doctor(options)))
+}
+
+function addPolicy(program: Command, finish: Finish): void {
+  const policy = program.command('policy').description('ask what a workflow’s policy allows; nothing is run')
+  policy
+    .command('check')
+    .description('would the workflow be allowed to? Exit 0 when it would, 5 when it is denied')
+    .argument('<file>', 'the workflow')
+    .requiredOption('--tool <name>', 'fs.read, fs.write, env.read, http.request, shell.run, mcp.tool, …')
+    .requiredOption('--target <text>', 'a path, a name, a URL or a command, as the tool wants it')
+    .option('--method <name>', 'of http.request', 'GET')
+    .option('--arg <text...>', 'arguments of shell.run')
+    .option('--json', 'the answer, with what each rule says, as one line of JSON')
+    .action(async (file, options) =>
+      finish(await (await import('./policy-command')).checkCommand(file, options)),
+    )
 }

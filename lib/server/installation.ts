@@ -17,8 +17,8 @@ import { type KeyRing, openKeyRing } from '@/lib/ect/keys-file'
 import { signClaims, signClaimsAsync, signHead } from '@/lib/ect/sign'
 import { verifyTokenSync } from '@/lib/ect/verify-node'
 import { readWorkflow } from '@/lib/formats/format'
-import { Opa, type OpaOptions } from '@/lib/runners/opa'
-import { Policies } from '@/lib/runners/policy-gate'
+import type { OpaOptions } from '@/lib/runners/opa'
+import type { Policies } from '@/lib/runners/policy-gate'
 import { resolverOf, runnerOf } from '@/lib/runners/registry'
 import { type AgentStore, openAgents } from '@/lib/store/agents'
 import { openAnswers } from '@/lib/store/answers'
@@ -31,8 +31,8 @@ import { RunBook, type Signer } from '@/lib/worker/run-book'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import type { AnswerStore } from './http/idempotency'
 import { createLog, type Log } from './log'
+import { policiesOf } from './policies'
 import { reachOf } from './reach'
-import { compileRego } from './rego-compiler'
 
 export interface InstallationOptions {
   dataDir: string
@@ -210,18 +210,6 @@ async function childrenOf(store: Store, parent: RunId, node: string, visit: numb
     cursor = page.next
   } while (cursor !== undefined)
   return found.sort((a, b) => a.index - b.index).map(({ runId }) => runId)
-}
-
-function policiesOf({ authoredFolders = [], unconfined = false, ...options }: InstallationOptions): Policies {
-  const { HOLDPOINT_OPA_URL: url, HOLDPOINT_OPA_TOKEN: token } = process.env
-  const opa = options.opa ?? (url ? { url, ...(token ? { token } : {}) } : undefined)
-  return new Policies({
-    authoredFolders,
-    unconfined,
-    compile: compileRego,
-    ...(opa ? { opa: new Opa(opa) } : {}),
-    now: () => systemClock.now(),
-  })
 }
 
 function graphsOf(store: Store): (version: string) => Promise<GraphIndex> {

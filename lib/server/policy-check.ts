@@ -39,6 +39,9 @@ export async function checkCall(
     if (allowlist) answers.push(said('allowlist', allowlist))
     if (rego) answers.push(said('rego', rego))
   }
+  if (real.tool === 'http.request' && answers.every(({ allowed }) => allowed)) {
+    answers.push(targetSays(real, policy))
+  }
   const denied = answers.find(({ allowed }) => !allowed)
   const target = spokenTarget(call)
   const rules = answers.map(({ rule }) => rule).join(' and ') || 'no rule: the workflow states no policy'
@@ -51,7 +54,7 @@ export async function checkCall(
   }
 }
 
-/** The call as a step would make it, and what folders or targets say of it. */
+/** The call as a step would make it, and what the folders that the workflow was given say of it. */
 async function whereItLeads(call: ToolCall, granted: Granted): Promise<{ real: ToolCall; given?: Said }> {
   switch (call.tool) {
     case 'fs.read':
@@ -59,10 +62,9 @@ async function whereItLeads(call: ToolCall, granted: Granted): Promise<{ real: T
     case 'fs.delete':
     case 'fs.list':
       return filePlace(call, granted)
-    case 'http.request':
-      return { real: call, given: targetSays(call, granted.policy) }
     case 'shell.run':
       return { real: { ...call, command: await realCommand(call, granted.policy) } }
+    case 'http.request':
     case 'env.read':
     case 'mcp.tool':
     case 'mcp.resource':
