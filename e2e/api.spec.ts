@@ -56,8 +56,37 @@ test.describe('refusals', () => {
     )
   })
 
-  test('an address that is none says so too', async ({ api }) => {
-    expect((await api.get('/api/v1/nothing-here')).status).toBe(404)
+  test('an address that is none says so too, and where the list is', async ({ api, house }) => {
+    for (const address of [
+      '/api/v1/nothing-here',
+      '/api/v1/runs/x/y/z',
+      '/api',
+      '/.well-known/atd/nothing',
+    ]) {
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        refused(await api.send(method, address, undefined), 404, 'not_found', /GET \/api\/v1 lists/)
+      }
+    }
+    const index = await new Api(house.origin).get<{ name: string; links: Record<string, string> }>('/api/v1')
+    expect(index).toMatchObject({
+      status: 200,
+      body: { name: 'Holdpoint', version: expect.stringMatching(/^\d+\.\d+\.\d+$/) },
+    })
+    for (const address of Object.values(index.body.links)) {
+      expect((await api.send('OPTIONS', address, undefined)).status, address).toBe(204)
+    }
+  })
+
+  test('a method an address does not take is told which ones it takes', async ({ api }) => {
+    for (const [method, address, allow] of [
+      ['PUT', '/api/v1/runs', 'GET, HEAD, POST, OPTIONS'],
+      ['DELETE', '/api/v1', 'GET, HEAD, OPTIONS'],
+      ['GET', '/.well-known/atd/rollback', 'POST, OPTIONS'],
+    ] as const) {
+      const answer = await api.send(method, address, undefined)
+      refused(answer, 405, 'method_not_allowed', `it takes ${allow}.`)
+      expect(answer.headers.get('allow')).toBe(allow)
+    }
   })
 })
 
