@@ -90,6 +90,30 @@ test.describe('refusals', () => {
   })
 })
 
+test('a page of what is not there says so inside the console, with the way to the list', async ({ page }) => {
+  await page.setViewportSize({ width: 375, height: 667 })
+  const nothing = `run_${'0'.repeat(32)}`
+  for (const [address, words, list] of [
+    [`/runs/${nothing}`, `There is no run ${nothing}`, 'See all runs'],
+    [`/runs/${nothing}/rollback?node=a`, `There is no run ${nothing}`, 'See all runs'],
+    ['/runs/no%20id', 'There is no run no id', 'See all runs'],
+    ['/workflows/gone', 'There is no workflow version gone', 'See all workflows'],
+    ['/workflows/gone/run', 'There is no workflow version gone', 'See all workflows'],
+    ['/approvals?item=appr_gone', 'There is no approval appr_gone', 'See what waits for a decision'],
+    ['/nowhere/at/all', 'There is no page at this address', 'Open the overview'],
+  ] as const) {
+    expect((await page.goto(address))?.status(), address).toBe(404)
+    await expect(page.getByRole('heading', { name: words })).toBeVisible()
+    await expect(page.getByRole('navigation', { name: 'Main' })).toBeVisible()
+    await expect(page.getByRole('main').getByRole('link', { name: list })).toBeVisible()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(375)
+  }
+  await page.goto(`/runs/${nothing}`)
+  await page.getByRole('link', { name: 'See all runs' }).click()
+  await expect(page).toHaveURL(/\/runs$/)
+  await expect(page.getByRole('row').first()).toBeVisible()
+})
+
 test('lists come in pages that neither repeat nor leave out, newest first', async ({ api }) => {
   const started: string[] = []
   for (let at = 0; at < 7; at++) started.push(await api.startRun('quick-check'))

@@ -45,7 +45,7 @@ export const postWorkflow = route(
   async ({ installation, bytes, url, principal }) => {
     const filename = url.searchParams.get('filename')?.slice(0, 200)
     const imported = await importWorkflow(installation, textOf(bytes), { filename, by: actorOf(principal) })
-    const detail = await detailOf(installation, imported.record.version)
+    const detail = await workflowDetailOf(installation, imported.record.version)
     return json({ ...detail, diagnostics: imported.diagnostics }, { status: imported.isNew ? 201 : 200 })
   },
 )
@@ -74,10 +74,11 @@ function textOf(bytes: Uint8Array): string {
 /** `GET /api/v1/workflows/{version}` */
 export const getWorkflow = route(
   { auth: 'either', scope: 'runs:read', role: 'viewer' },
-  async ({ installation, params }) => json(await detailOf(installation, params.version ?? '')),
+  async ({ installation, params }) => json(await workflowDetailOf(installation, params.version ?? '')),
 )
 
-async function detailOf(installation: Installation, version: string): Promise<WorkflowDetail> {
+/** What the pages of a version need. Throws Problem `not_found`. */
+export async function workflowDetailOf(installation: Installation, version: string): Promise<WorkflowDetail> {
   const { workflows } = installation.store
   const record = await workflows.get(version)
   if (!record) throw new Problem('not_found', `No workflow version is stored as "${version.slice(0, 60)}"`)
