@@ -89,7 +89,10 @@ function addRuns(program: Command, finish: Finish): void {
     .argument('[file]', 'the workflow; may be left out with --resume')
     .option('--input <json>', 'the input, as JSON or @file', inputValue)
     .option('--start <name>', 'the start to enter by, where a workflow has several')
-    .option('--dry-run', 'say what each step would do, and do nothing consequential')
+    .option(
+      '--dry-run',
+      'walk the steps and touch nothing outside: no request is made, not even a GET; steps that read an answer get a stand-in',
+    )
     .option(
       '--timeout-secs <seconds>',
       'give up after this long',
