@@ -117,11 +117,7 @@ function Canvas(props: RunGraphProps) {
 
 /** Before the first picture. It comes in late: most graphs are laid out before anyone could read it. */
 function LayingOut({ steps }: { steps: number }) {
-  return (
-    <p className="rg-laying-out">
-      Laying out {count(steps, 'step')}…
-    </p>
-  )
+  return <p className="rg-laying-out">Laying out {count(steps, 'step')}…</p>
 }
 
 const noEdges: never[] = []
