@@ -1,4 +1,4 @@
-import packageJson from '@/package.json' with { type: 'json' }
+import { version } from '@/lib/base/version'
 import { route } from '../current'
 import { json } from '../http/route'
 
@@ -22,5 +22,5 @@ export const apiLinks = {
 
 /** `GET /api/v1`: what this is, in which version, and its collections. */
 export const getIndex = route({ auth: 'none' }, async () =>
-  json({ name: 'Holdpoint', version: packageJson.version, links: apiLinks }),
+  json({ name: 'Holdpoint', version, links: apiLinks }),
 )
