@@ -19,7 +19,6 @@ import { type GraphPath, type GraphProblem, quoted, type Report } from './graph-
 import { inputSchemaFault } from './input-form'
 import { issueWords } from './issue-words'
 import { nearestName } from './nearest-name'
-import { checkReach } from './reach'
 import { checkSources } from './sources'
 
 export const maxNodes = 5_000
@@ -57,7 +56,6 @@ export function checkGraph(graph: WorkflowGraph, kinds?: KindLookup): GraphProbl
   checkEdges(graph, report)
   checkCycles(graph, report)
   checkSources(graph, report)
-  checkReach(graph, report)
   return problems
 }
 

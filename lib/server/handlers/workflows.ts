@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import { actorOf } from '@/lib/auth/principal'
 import { Problem } from '@/lib/base/problem'
-import { exportWorkflow, readWorkflow } from '@/lib/formats/format'
-import { nodeKind } from '@/lib/nodes/registry'
+import { exportWorkflow } from '@/lib/formats/format'
 import type { WorkflowSummary } from '@/lib/store/store'
 import type { Page, Validation, WorkflowDetail, WorkflowRow } from '@/lib/view/wire'
 import { route } from '../current'
 import { queryOf } from '../http/paging'
 import { json } from '../http/route'
 import type { Installation } from '../installation'
-import { importWorkflow } from '../workflows'
+import { importWorkflow, readWorkflowHere } from '../workflows'
 
 /** What a workflow text may be sent as. */
 const textTypes = ['application/atd-workflow+json', 'application/json', 'text/plain'] as const
@@ -53,12 +52,9 @@ export const postWorkflow = route(
 /** `POST /api/v1/workflows/validate`: every diagnostic at once; nothing is stored. */
 export const validateWorkflow = route(
   { auth: 'either', scope: 'runs:read', role: 'viewer', accepts: textTypes, maxBodyBytes: maxTextBytes },
-  async ({ bytes, url }) => {
-    const { graph, diagnostics } = readWorkflow(
-      textOf(bytes),
-      url.searchParams.get('filename') ?? undefined,
-      nodeKind,
-    )
+  async ({ installation, bytes, url }) => {
+    const filename = url.searchParams.get('filename') ?? undefined
+    const { graph, diagnostics } = await readWorkflowHere(installation, textOf(bytes), filename)
     return json({ diagnostics, graph } satisfies Validation)
   },
 )
@@ -82,7 +78,7 @@ export async function workflowDetailOf(installation: Installation, version: stri
   const { workflows } = installation.store
   const record = await workflows.get(version)
   if (!record) throw new Problem('not_found', `No workflow version is stored as "${version.slice(0, 60)}"`)
-  const { graph, diagnostics } = readWorkflow(record.source, undefined, nodeKind)
+  const { graph, diagnostics } = await readWorkflowHere(installation, record.source)
   if (!graph) throw new Problem('workflow_invalid', 'This version cannot be read any more', { diagnostics })
   const versions = await workflows.versions(record.name)
   const history = versions.map(({ version, importedAt, importedBy }) => ({ version, importedAt, importedBy }))
