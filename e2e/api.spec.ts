@@ -56,9 +56,62 @@ test.describe('refusals', () => {
     )
   })
 
-  test('an address that is none says so too', async ({ api }) => {
-    expect((await api.get('/api/v1/nothing-here')).status).toBe(404)
+  test('an address that is none says so too, and where the list is', async ({ api, house }) => {
+    for (const address of [
+      '/api/v1/nothing-here',
+      '/api/v1/runs/x/y/z',
+      '/api',
+      '/.well-known/atd/nothing',
+    ]) {
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        refused(await api.send(method, address, undefined), 404, 'not_found', /GET \/api\/v1 lists/)
+      }
+    }
+    const index = await new Api(house.origin).get<{ name: string; links: Record<string, string> }>('/api/v1')
+    expect(index).toMatchObject({
+      status: 200,
+      body: { name: 'Holdpoint', version: expect.stringMatching(/^\d+\.\d+\.\d+$/) },
+    })
+    for (const address of Object.values(index.body.links)) {
+      expect((await api.send('OPTIONS', address, undefined)).status, address).toBe(204)
+    }
   })
+
+  test('a method an address does not take is told which ones it takes', async ({ api }) => {
+    for (const [method, address, allow] of [
+      ['PUT', '/api/v1/runs', 'GET, HEAD, POST, OPTIONS'],
+      ['DELETE', '/api/v1', 'GET, HEAD, OPTIONS'],
+      ['GET', '/.well-known/atd/rollback', 'POST, OPTIONS'],
+    ] as const) {
+      const answer = await api.send(method, address, undefined)
+      refused(answer, 405, 'method_not_allowed', `it takes ${allow}.`)
+      expect(answer.headers.get('allow')).toBe(allow)
+    }
+  })
+})
+
+test('a page of what is not there says so inside the console, with the way to the list', async ({ page }) => {
+  await page.setViewportSize({ width: 375, height: 667 })
+  const nothing = `run_${'0'.repeat(32)}`
+  for (const [address, words, list] of [
+    [`/runs/${nothing}`, `There is no run ${nothing}`, 'See all runs'],
+    [`/runs/${nothing}/rollback?node=a`, `There is no run ${nothing}`, 'See all runs'],
+    ['/runs/no%20id', 'There is no run no id', 'See all runs'],
+    ['/workflows/gone', 'There is no workflow version gone', 'See all workflows'],
+    ['/workflows/gone/run', 'There is no workflow version gone', 'See all workflows'],
+    ['/approvals?item=appr_gone', 'There is no approval appr_gone', 'See what waits for a decision'],
+    ['/nowhere/at/all', 'There is no page at this address', 'Open the overview'],
+  ] as const) {
+    expect((await page.goto(address))?.status(), address).toBe(404)
+    await expect(page.getByRole('heading', { name: words })).toBeVisible()
+    await expect(page.getByRole('navigation', { name: 'Main' })).toBeVisible()
+    await expect(page.getByRole('main').getByRole('link', { name: list })).toBeVisible()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(375)
+  }
+  await page.goto(`/runs/${nothing}`)
+  await page.getByRole('link', { name: 'See all runs' }).click()
+  await expect(page).toHaveURL(/\/runs$/)
+  await expect(page.getByRole('row').first()).toBeVisible()
 })
 
 test('lists come in pages that neither repeat nor leave out, newest first', async ({ api }) => {

@@ -46,7 +46,7 @@ const pages: Shown[] = [
   {
     page: 'a ledger',
     path: (made) => `/runs/${made.failed}?show=ledger&token=2`,
-    ready: (page) => expect(page.getByText('atd:workflow_start').first()).toBeVisible(),
+    ready: (page) => expect(page.getByText('run began').first()).toBeVisible(),
   },
   {
     page: 'a rollback’s plan',

@@ -42,7 +42,7 @@ test.describe
       })
 
       await test.step('and holding the button takes it back, byte for byte', async () => {
-        await hold(page, /^Roll back \d+ step/)
+        await hold(page, /^Restore 2 steps on 2 agents/)
         await expect(status(page)).toContainText(/taken back/i)
         expect(readFileSync(house.routerFile()).equals(before)).toBe(true)
       })
@@ -98,7 +98,7 @@ test.describe
       await expect(status(page)).toContainText('partly done at Check the flows')
       await graphNode(page, 'Move traffic to transit-b').click()
       await page.getByRole('link', { name: 'Roll back to before this' }).click()
-      await hold(page, /^Roll back 2 steps/)
+      await hold(page, /^Restore 2 steps on 2 agents/)
       await expect(status(page)).toContainText(/taken back/i)
       expect(readFileSync(house.routerFile()).equals(before)).toBe(true)
 

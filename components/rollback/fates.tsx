@@ -47,7 +47,7 @@ export const fates: Record<PlanFate, FateLook> = {
     asked: 'cannot restore',
     icon: NoUndoIcon,
   },
-  reset: { word: 'reset', legend: 'Reset', asked: 'reset', icon: ResetIcon },
+  reset: { word: 'only set back', legend: 'Only set back', asked: 'set back', icon: ResetIcon },
   untouched: { word: 'stays', legend: 'Stays as it is', asked: 'leave' },
   locked: { word: 'stays, locked', legend: 'Locked by a finished sibling', asked: 'leave', icon: LockIcon },
 }

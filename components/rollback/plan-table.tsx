@@ -57,10 +57,11 @@ function Unknown() {
   return <span className="mono text-ink-3">none</span>
 }
 
+/** What comes of the two hashes. That they differ is the step's own doing, and the reason to take it back. */
 function checkOf(step: PlanStep): string {
   if (step.fate === 'irreversible') return 'a person is told'
   if (step.fate === 'refused') return 'the checkpoint does not serve'
   if (!step.sealedHash) return 'a new action'
-  if (!step.stateHashNow) return 'state is read when it is its turn'
-  return step.sealedHash === step.stateHashNow ? 'already as sealed' : 'differs from the seal'
+  if (!step.stateHashNow) return 'is looked at when it is its turn'
+  return step.sealedHash === step.stateHashNow ? 'already as before' : 'will change back'
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RollbackPlanView } from '@/lib/view/wire'
-import { buttonWords, planChanges, whyNot } from './plan-words'
+import { backWords, buttonWords, planChanges, whyNot } from './plan-words'
 
 function plan(
   counts: Partial<RollbackPlanView['counts']>,
@@ -33,14 +33,32 @@ function plan(
 
 describe('the words of a plan', () => {
   it('repeat on the button what the sentence counts', () => {
-    expect(buttonWords(plan({ restored: 3 }))).toBe('Roll back 3 steps')
-    expect(buttonWords(plan({ restored: 1 }))).toBe('Roll back 1 step')
-    expect(buttonWords(plan({ restored: 3, compensated: 1 }))).toBe('Roll back 4 steps, compensating 1')
-    expect(buttonWords(plan({ reset: 2 }))).toBe('Reset 2 steps')
+    expect(buttonWords(plan({ restored: 3 }))).toBe('Restore 3 steps')
+    expect(buttonWords(plan({ restored: 1, agents: 1 }))).toBe('Restore 1 step on 1 agent')
+    expect(buttonWords(plan({ restored: 3, compensated: 1, reset: 1, agents: 2 }))).toBe(
+      'Restore 3 steps on 2 agents, compensate 1, set back 1',
+    )
+    expect(buttonWords(plan({ compensated: 2, agents: 1 }))).toBe('Compensate 2 steps on 1 agent')
+    expect(buttonWords(plan({ reset: 2 }))).toBe('Set back 2 steps')
+    expect(buttonWords(plan({ irreversible: 1 }))).toBe('Tell a person of 1 step')
+  })
+  it('count what came of it as the plan does, apart from what was only set back', () => {
+    const act = (undo: 'restore' | 'compensate', status?: 'completed' | 'failed') => ({
+      node: undo,
+      undo,
+      description: '',
+      ...(status && { status }),
+    })
+    expect(backWords([act('restore', 'completed'), act('compensate', 'completed'), act('restore')], 1)).toBe(
+      '1 step restored, 1 compensated, 1 only set back',
+    )
+    expect(backWords([act('restore', 'failed')], 2)).toBe('2 steps only set back')
+    expect(backWords([act('restore', 'failed')], 0)).toBe('no step')
   })
   it('say why it cannot be pressed', () => {
     expect(whyNot(plan({}))).toContain('nothing to take back')
     expect(whyNot(plan({ restored: 1 }))).toBeUndefined()
+    expect(whyNot(plan({ refused: 1 }))).toContain('None of the checkpoints serves')
     const forbidden = { sentence: 'export-baseline finished and used baseline.json' }
     expect(whyNot(plan({ restored: 1 }, { forbidden }))).toBe(forbidden.sentence)
   })

@@ -12,7 +12,7 @@ import type { RunFold } from '@/lib/view/run-fold'
 import type { PlanStep, RollbackPlanView, RollbackView, RunDetail } from '@/lib/view/wire'
 import { fates, progressWashes } from './fates'
 import { PlanGraph } from './plan-graph'
-import { scopeWords } from './plan-words'
+import { backWords, scopeWords } from './plan-words'
 import { isToChoose, RollbackChoice } from './rollback-choice'
 
 /** A rollback that began: each act as its token arrives, how it ended, and what happens to the run after it. */
@@ -130,7 +130,11 @@ function OtherStep({ step, over }: { step: PlanStep; over: boolean }) {
         </>
       )
     case 'reset':
-      return <StateMark state={over ? 'rolled_back' : 'pending'}>{over ? 'reset' : 'is reset'}</StateMark>
+      return (
+        <StateMark state={over ? 'rolled_back' : 'pending'}>
+          {over ? 'only set back' : 'to set back'}
+        </StateMark>
+      )
     default:
       return over ? (
         <StateMark state="skipped">its turn never came</StateMark>
@@ -140,21 +144,22 @@ function OtherStep({ step, over }: { step: PlanStep; over: boolean }) {
   }
 }
 
-/** What a rollback came to, with how many steps are back. */
+/** What a rollback came to, with what is back. */
 const resultWords: Record<Exclude<RollbackView['status'], 'executing'>, (back: string) => string> = {
   completed: (back) => `Taken back: ${back}.`,
   partial: (back) => `Partly taken back: ${back}.`,
   escalated: (back) => `Taken back: ${back}; a person was told of the rest.`,
-  failed: (back) => `The rollback failed with ${back} taken back; the run stands still.`,
+  failed: (back) => `The rollback failed, with ${back}; the run stands still.`,
 }
 
 function headline(rollback: RollbackView, plan: RollbackPlanView | undefined): string {
+  if (rollback.status !== 'executing')
+    return resultWords[rollback.status](backWords(rollback.acts, plan?.counts.reset ?? 0))
   const back = rollback.acts.filter((act) => act.status === 'completed').length
-  if (rollback.status !== 'executing') return resultWords[rollback.status](count(back, 'step'))
   const all = plan ? plan.counts.restored + plan.counts.compensated : undefined
   return all === undefined
     ? `Rolling back, ${count(back, 'step')} so far`
-    : `Rolling back, ${back} of ${count(all, 'step')}`
+    : `Rolling back, ${back} of ${count(all, 'step')} so far`
 }
 
 function ActMark({ act }: { act: RollbackView['acts'][number] }) {

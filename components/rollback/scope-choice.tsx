@@ -1,12 +1,11 @@
 'use client'
 import { cx } from '@/components/ui/cx'
 import type { RollbackScope } from '@/lib/rollback/terms'
-import { count } from '@/lib/ui/format-time'
 import type { PlanScope, RollbackPlanView, RunDetail } from '@/lib/view/wire'
 import { LockIcon } from './fates'
 import { scopeWords } from './plan-words'
 
-/** How far a rollback reaches, smallest first. What may not be chosen says why, in place of its count. */
+/** How far a rollback reaches, smallest first. What may not be chosen says why, in place of what it would do. */
 export function ScopeChoice({
   plan,
   may,
@@ -35,12 +34,6 @@ export function ScopeChoice({
       </div>
     </fieldset>
   )
-}
-
-/** Where the steps are: on agents, or on this installation alone. */
-function reach({ steps, agents }: PlanScope): string {
-  if (steps === 0) return 'Nothing to take back'
-  return agents === 0 ? 'Nothing outside is changed' : `${count(steps, 'step')} on ${count(agents, 'agent')}`
 }
 
 function Choice({
@@ -83,9 +76,8 @@ function Choice({
       )}
       <span className="min-w-0 flex-1">
         <span className={cx('block', !refused && 'font-medium')}>{scopeWords[scope.scope]}</span>
-        <span className="block text-t1 text-ink-3">{refused ?? reach(scope)}</span>
+        <span className="block text-t1 text-ink-3">{refused ?? scope.sentence}</span>
       </span>
-      <span className="num shrink-0 text-ink-2">{count(scope.steps, 'step')}</span>
     </label>
   )
 }

@@ -11,6 +11,7 @@ import '@xyflow/react/dist/base.css'
 import { Maximize, Minus, Plus } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { IconButton } from '@/components/ui/button'
+import { count } from '@/lib/ui/format-time'
 import { useGraphLayout } from '@/lib/ui/layout'
 import { type GraphLayout, nodeSize, type Point } from '@/lib/ui/layout-terms'
 import type { NodeFrame } from '@/lib/view/frame'
@@ -73,6 +74,7 @@ function Canvas(props: RunGraphProps) {
       data-far={far}
       data-moving={moving}
       data-laid-out={layout !== undefined}
+      aria-busy={layout === undefined}
       onKeyDown={onKeyDown}
       aria-label={label}
     >
@@ -108,8 +110,14 @@ function Canvas(props: RunGraphProps) {
           {props.children}
         </ReactFlow>
       </FarContext>
+      {!layout && <LayingOut steps={index.graph.nodes.length} />}
     </section>
   )
+}
+
+/** Before the first picture. It comes in late: most graphs are laid out before anyone could read it. */
+function LayingOut({ steps }: { steps: number }) {
+  return <p className="rg-laying-out">Laying out {count(steps, 'step')}…</p>
 }
 
 const noEdges: never[] = []

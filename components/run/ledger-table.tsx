@@ -9,10 +9,13 @@ import { useSmallScreen } from '@/lib/ui/small-screen'
 import type { LedgerRow } from '@/lib/view/visit-view'
 import { standingOf, TokenMark } from './token-mark'
 import { clockMs } from './token-time'
+import { Who } from './who'
 
 /** Px, as every table's. */
 const rowHeights = { desk: 32, phone: 48 }
 const wideOnly = 'max-md:hidden'
+/** What is the same length in every row and read by few; the token itself has it too. */
+const veryWideOnly = 'max-[1599px]:hidden'
 
 /** Every token of the run, in ledger order; only rows in sight are in the page. Follows the run while at its end. */
 export function LedgerTable({
@@ -79,11 +82,12 @@ export function LedgerTable({
             <Th numeric className="w-16">
               Token
             </Th>
-            <Th>Act</Th>
+            <Th className="md:w-[34%]">Act</Th>
             <Th className={wideOnly}>Step</Th>
+            <Th className={cx('w-36', wideOnly)}>Who</Th>
             <Th className="w-28">Time</Th>
-            <Th className={cx('w-28', wideOnly)}>Id</Th>
-            <Th className={cx('w-28', wideOnly)}>Entry hash</Th>
+            <Th className={cx('w-28', veryWideOnly)}>Id</Th>
+            <Th className={cx('w-28', veryWideOnly)}>Entry hash</Th>
           </tr>
         </thead>
         <tbody>
@@ -147,18 +151,33 @@ function Row({
           type="button"
           id={`token-${row.seq}`}
           aria-pressed={selected}
-          aria-label={`Open token ${row.seq}, ${row.act}`}
+          aria-label={`Open token ${row.seq}, ${row.words ?? row.act}`}
           onKeyDown={(event) => onKey(row, event)}
           className="num w-full text-right text-ink-3"
         >
           {row.seq}
         </button>
       </Td>
-      <Td className={cell}>{row.act}</Td>
+      <Td>
+        <div className="flex min-w-0 items-baseline gap-2">
+          <span className={cx('truncate', row.words ? 'md:shrink-0' : 'mono')}>{row.words ?? row.act}</span>
+          {row.words && (
+            <span className={cx('mono min-w-0 truncate text-t1 text-ink-3', wideOnly)} title={row.act}>
+              {row.act}
+            </span>
+          )}
+        </div>
+        <div className="truncate text-t1 text-ink-3 md:hidden">
+          <Who id={row.who} />
+        </div>
+      </Td>
       <Td className={cx('truncate text-ink-2', wideOnly)}>{label}</Td>
+      <Td className={cx('truncate', wideOnly)}>
+        <Who id={row.who} />
+      </Td>
       <Td className={cell}>{clockMs(row.at)}</Td>
-      <Td className={cx(cell, 'text-ink-3', wideOnly)}>{shortId(row.jti)}</Td>
-      <Td className={cx(cell, 'text-ink-3', wideOnly)}>{shortId(row.hash)}</Td>
+      <Td className={cx(cell, 'text-ink-3', veryWideOnly)}>{shortId(row.jti)}</Td>
+      <Td className={cx(cell, 'text-ink-3', veryWideOnly)}>{shortId(row.hash)}</Td>
     </tr>
   )
 }

@@ -9,6 +9,7 @@ import type { Verification } from '@/lib/ui/ledger-verify'
 import { shortId } from '@/lib/ui/short-id'
 import type { RunFold } from '@/lib/view/run-fold'
 import { standingOf, TokenMark } from './token-mark'
+import { Who } from './who'
 
 /** One token, opened: what it says, what it follows from, and the entry it is chained by. */
 export function TokenPanel({
@@ -38,7 +39,10 @@ export function TokenPanel({
         <h2>
           Token <span className="num">{seq.toLocaleString('en')}</span>
         </h2>
-        <span className="mono min-w-0 truncate text-ink-2">{row.act}</span>
+        {row.words && <span className="shrink-0 text-ink-2">{row.words}</span>}
+        <span className="mono min-w-0 truncate text-t1 text-ink-3" title={row.act}>
+          {row.act}
+        </span>
         <span className="flex-1" />
         <TokenMark standing={standingOf(seq, verification)} />
       </div>
@@ -49,6 +53,9 @@ export function TokenPanel({
           </Fact>
           <Fact label="Time">
             <time dateTime={new Date(row.at).toISOString()}>{absoluteTime(row.at)}</time>
+          </Fact>
+          <Fact label="Who">
+            <Who id={row.who} />
           </Fact>
           {row.node && (
             <Fact label="Step">
@@ -113,9 +120,9 @@ function Parent({
       type="button"
       title={jti}
       onClick={() => onOpen(seq)}
-      className="mono underline decoration-line-strong underline-offset-4 hover:decoration-ink"
+      className="underline decoration-line-strong underline-offset-4 hover:decoration-ink"
     >
-      {seq} {fold.rows[seq - 1]?.act}
+      {seq} {fold.rows[seq - 1]?.words ?? fold.rows[seq - 1]?.act}
     </button>
   )
 }

@@ -3,7 +3,7 @@ import { Button } from '@/components/ui/button'
 import { Field, Input } from '@/components/ui/field'
 import { builtInRoles, isRole } from '@/lib/hitl/roles'
 import { type RoleChoice, toggled, withDraft } from './role-choice'
-import { notARole, roleWords } from './words'
+import { notARole, roleWords, wordsOfOwnRole } from './words'
 
 /** The roles of our own with what each may do, those of the house, and a line to write another. */
 export function RolePicker({
@@ -26,13 +26,13 @@ export function RolePicker({
         <Choice key={role} role={role} value={value} onChange={onChange} words={roleWords[role]} />
       ))}
       {own.map((role) => (
-        <Choice key={role} role={role} value={value} onChange={onChange} words={ownWords(role)} />
+        <Choice key={role} role={role} value={value} onChange={onChange} words={wordsOfOwnRole(role)} />
       ))}
       <div className="mt-2">
         <Field
           label="Another role"
           optional
-          help="A role that workflows ask for by name, such as operator:oncall or security."
+          help="A role that workflows ask for by name, such as security. operator:oncall also includes all that an operator may do."
           error={fault ?? (draft.length > 2 && /[^a-z0-9_:.-]/.test(draft) ? notARole(draft) : undefined)}
         >
           {(ids) => (
@@ -62,12 +62,6 @@ export function RolePicker({
       </div>
     </fieldset>
   )
-}
-
-function ownWords(role: string): string {
-  const [base = '', addition] = role.split(':', 2)
-  if (addition === undefined) return 'answers wherever a workflow asks for it, and sees what a viewer sees'
-  return `answers wherever ${role} or ${base} is asked for`
 }
 
 function Choice({

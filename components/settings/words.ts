@@ -9,6 +9,15 @@ export const roleWords: Readonly<Record<string, string>> = {
   administrator: 'may do everything, and decides who else may',
 }
 
+/** The same for a role of the house: one with a colon includes what stands before it (lib/hitl/roles.ts). */
+export function wordsOfOwnRole(role: string): string {
+  const [base = '', addition] = role.split(':', 2)
+  if (addition === undefined) return 'answers wherever a workflow asks for it, and sees what a viewer sees'
+  const answers = `answers wherever ${role} or ${base} is asked for`
+  if (!(base in roleWords)) return `${answers}, and sees what a viewer sees`
+  return `includes all that ${/^[ao]/.test(base) ? 'an' : 'a'} ${base} may do, and ${answers}`
+}
+
 /** What a scope of an API token allows. One that is new here goes by its name. */
 export const scopeWords: Readonly<Record<string, string>> = {
   'runs:read': 'see workflows, runs and questions',

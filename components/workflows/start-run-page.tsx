@@ -107,8 +107,9 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
         <span className="flex-1" />
         <span className="max-md:hidden">
           <PageHelp page="Run a workflow">
-            Starts a run of this very version. A dry run goes the same way and asks the same questions, but
-            changes nothing outside.
+            Starts a run of this very version. A dry run walks the same steps but touches nothing outside: it
+            makes no request at all, not even a GET, and holds for nobody’s approval. A step that would read
+            an answer or a file gets a stand-in, so what follows from it may differ from a real run.
           </PageHelp>
         </span>
       </div>
@@ -182,7 +183,8 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
               <span>
                 Dry run{' '}
                 <span className="text-ink-3">
-                  Nothing outside is changed; each step says what it would do.
+                  Nothing outside is touched: no request is made, not even a GET. Steps that read an answer
+                  get a stand-in.
                 </span>
               </span>
             </label>

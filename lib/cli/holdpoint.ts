@@ -5,8 +5,10 @@
  * Standard output is the answer (for people, or JSON with --json); everything else goes to standard error. Exit codes
  * are in exit-codes.ts. A command returns its code; only the launcher ends the process.
  */
+
 import { Command, CommanderError } from 'commander'
 import { Problem } from '@/lib/base/problem'
+import { version } from '@/lib/base/version'
 import { exitCode } from './exit-codes'
 import { inputValue, wholeNumber } from './parse-options'
 import { UsageError } from './usage-error'
@@ -49,7 +51,7 @@ function told(error: unknown): number {
 function commandLine(finish: (code: number) => void): Command {
   const program = new Command('holdpoint')
     .description('Runs agent workflows with signed steps, held decisions, and one click that takes it back.')
-    .version('0.1.0')
+    .version(version)
     .showHelpAfterError('(holdpoint --help lists what there is)')
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'holdpoint: ')) })
     .exitOverride()
@@ -89,7 +91,10 @@ function addRuns(program: Command, finish: Finish): void {
     .argument('[file]', 'the workflow; may be left out with --resume')
     .option('--input <json>', 'the input, as JSON or @file', inputValue)
     .option('--start <name>', 'the start to enter by, where a workflow has several')
-    .option('--dry-run', 'say what each step would do, and do nothing consequential')
+    .option(
+      '--dry-run',
+      'walk the steps and touch nothing outside: no request is made, not even a GET; steps that read an answer get a stand-in',
+    )
     .option(
       '--timeout-secs <seconds>',
       'give up after this long',

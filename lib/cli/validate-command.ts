@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
 import type { Diagnostic } from '@/lib/base/diagnostic'
-import { readWorkflow } from '@/lib/formats/format'
+import { readWorkflow, withProblems } from '@/lib/formats/format'
 import { nodeKind } from '@/lib/nodes/registry'
+import { reachProblems } from '@/lib/policy/reach'
 import { exitCode } from './exit-codes'
 import { readText } from './parse-options'
 import { UsageError } from './usage-error'
@@ -31,7 +32,9 @@ function check(file: string): Checked {
   if (size > fileMaxBytes) {
     throw new UsageError(`${file} is ${size} bytes long; at most ${fileMaxBytes} are read`)
   }
-  const { format, graph, diagnostics } = readWorkflow(readText(file), file, nodeKind)
+  const read = readWorkflow(readText(file), file, nodeKind)
+  const { format, graph } = read
+  const diagnostics = graph ? withProblems(read, reachProblems(graph)) : read.diagnostics
   const valid = !diagnostics.some(({ severity }) => severity === 'error')
   return { file, format, valid, ...(graph ? { nodes: graph.nodes.length } : {}), diagnostics }
 }

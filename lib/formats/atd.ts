@@ -33,10 +33,10 @@
 import type { Diagnostic } from '@/lib/base/diagnostic'
 import { checkGraph, type KindLookup, maxEdges, maxNodes } from '@/lib/workflow/checks'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
-import type { GraphPath } from '@/lib/workflow/graph-problem'
+import type { GraphPath, GraphProblem } from '@/lib/workflow/graph-problem'
 import { type ReadDescriptor, readDescriptor, type Tell } from './atd-read'
 import { descriptorOf } from './atd-write'
-import { escaped, maxDiagnostics, readStrictJson } from './strict-json'
+import { byPlace, escaped, maxDiagnostics, readStrictJson } from './strict-json'
 
 export const atdMediaType = 'application/atd-workflow+json'
 
@@ -44,6 +44,8 @@ export interface Parsed {
   /** Present when no diagnostic is an error. */
   graph?: WorkflowGraph
   diagnostics: Diagnostic[]
+  /** Places a problem of the graph in this text; present with the graph. */
+  place?: (problem: GraphProblem) => Diagnostic
 }
 
 /**
@@ -53,22 +55,24 @@ export interface Parsed {
 export function parseAtd(text: string, kinds?: KindLookup): Parsed {
   const source = readStrictJson(text, 'atd', { nodes: maxNodes, edges: maxEdges })
   const diagnostics = source.diagnostics
-  const tell: Tell = ({ path, code, message, mend, severity, what }) => {
-    if (diagnostics.length >= maxDiagnostics) return
-    diagnostics.push({
-      severity: severity ?? 'error',
-      code: `atd_${code}`,
-      message,
-      mend,
-      ...source.placeOf(path, what),
-      path: path.map((part) => `/${escaped(String(part))}`).join(''),
-    })
+  const placed = ({ path, code, message, mend, severity, what }: Parameters<Tell>[0]): Diagnostic => ({
+    severity: severity ?? 'error',
+    code: `atd_${code}`,
+    message,
+    mend,
+    ...source.placeOf(path, what),
+    path: path.map((part) => `/${escaped(String(part))}`).join(''),
+  })
+  const tell: Tell = (fault) => {
+    if (diagnostics.length < maxDiagnostics) diagnostics.push(placed(fault))
   }
   const read = source.value === undefined ? undefined : readDescriptor(source.value, tell)
   if (read) checkRead(read, kinds, tell)
-  diagnostics.sort((a, b) => a.line - b.line || a.column - b.column)
+  diagnostics.sort(byPlace)
   const broken = diagnostics.some((diagnostic) => diagnostic.severity === 'error')
-  return read && !broken ? { graph: read.graph, diagnostics } : { diagnostics }
+  if (!read || broken) return { diagnostics }
+  const place = (problem: GraphProblem) => placed({ ...problem, path: documentPath(problem.path, read) })
+  return { graph: read.graph, diagnostics, place }
 }
 
 /** The descriptor's text, two spaces deep, with a line break at its end. Throws Problem `workflow_invalid` for a graph that ATD has no words for. */

@@ -6,8 +6,12 @@ import type { Diagnostic } from '@/lib/base/diagnostic'
 import { Problem } from '@/lib/base/problem'
 import type { KindLookup } from '@/lib/workflow/checks'
 import type { Format, WorkflowGraph } from '@/lib/workflow/graph'
+
+import type { GraphProblem } from '@/lib/workflow/graph-problem'
 import { agentdMediaType, parseAgentd, writeAgentd } from './agentd/agentd'
+
 import { atdMediaType, parseAtd, writeAtd } from './atd'
+import { byPlace, maxDiagnostics } from './strict-json'
 
 export interface ReadWorkflow {
   format: Format | 'unknown'
@@ -15,6 +19,8 @@ export interface ReadWorkflow {
   mediaType: string
   graph?: WorkflowGraph
   diagnostics: Diagnostic[]
+  /** Places a problem of the graph in this text; present with the graph. */
+  place?: (problem: GraphProblem) => Diagnostic
 }
 
 /** Reads a workflow's text in whatever language it is. The file's name helps to tell; `kinds` lets configs be checked. */
@@ -32,6 +38,13 @@ export function readWorkflow(text: string, filename?: string, kinds?: KindLookup
     default:
       return format satisfies never
   }
+}
+
+/** The diagnostics of a text together with problems that were found in its graph: at most 100, in the order of the text. */
+export function withProblems({ diagnostics, place }: ReadWorkflow, problems: GraphProblem[]): Diagnostic[] {
+  if (!place) return diagnostics
+  const more = problems.slice(0, Math.max(0, maxDiagnostics - diagnostics.length)).map(place)
+  return [...diagnostics, ...more].sort(byPlace)
 }
 
 /** The workflow's text in its own format. Throws Problem `workflow_invalid` when the format cannot say it, or cannot be written yet. */

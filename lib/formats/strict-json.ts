@@ -19,6 +19,11 @@ export const maxValues = 400_000
 /** An author mends a hundred at a time; a broken text must not answer with a million. */
 export const maxDiagnostics = 100
 
+/** Puts diagnostics in the order of the text. */
+export function byPlace(a: Diagnostic, b: Diagnostic): number {
+  return a.line - b.line || a.column - b.column
+}
+
 export interface SourceText {
   /** Absent when the text is no JSON or beyond the bounds. */
   value?: Json

@@ -106,13 +106,12 @@ describe('a rollback plan', () => {
     expect(plan.scopes).toEqual([
       {
         scope: 'single',
-        steps: 1,
-        agents: 0,
+        sentence: 'Leaves everything as it is.',
         forbidden:
           '"verify" has finished and used the output of "update"; choose a wider scope that takes both back',
       },
-      { scope: 'sub_dag', steps: 2, agents: 0 },
-      { scope: 'full_workflow', steps: 3, agents: 0 },
+      { scope: 'sub_dag', sentence: 'Restores 2 steps.' },
+      { scope: 'full_workflow', sentence: 'Restores 2 steps, only sets back 1.' },
     ])
     const single = planOf(steps, { scope: 'single' })
     expect(fates(single)).toEqual(['update locked'])
@@ -147,7 +146,7 @@ describe('a rollback plan', () => {
     expect(new Set(fates(plan))).toEqual(
       new Set(['notify refused', 'verify compensated', 'update restored', 'validate irreversible']),
     )
-    expect(plan.sentence).toBe('Restores 1 step on 1 agent, compensates 1, cannot undo 1, refuses 1.')
+    expect(plan.sentence).toBe('Restores 1 step on 1 agent, compensates 1, cannot undo 1, cannot restore 1.')
     expect(plan.steps.map((one) => one.sentence)).toEqual(
       expect.arrayContaining([
         'the config of notify is not put back: its checkpoint has expired.',
@@ -437,7 +436,7 @@ describe('words and outcomes', () => {
       'Compensates 1 step, cannot undo 1, leaves 4.',
     )
     expect(planSentence({ ...counts, restored: 0, compensated: 0, reset: 2, agents: 0 })).toBe(
-      'Resets 2 steps, leaves 4.',
+      'Only sets back 2 steps, leaves 4.',
     )
     expect(planSentence({ ...counts, restored: 0, compensated: 0, untouched: 0 })).toBe(
       'Leaves everything as it is.',

@@ -130,7 +130,8 @@ export interface Plan {
   untouched: string[]
   counts: PlanCounts
   sentence: string
-  scopes: { scope: RollbackScope; steps: number; agents: number; forbidden?: string }[]
+  /** What each scope would do; `sentence` says so without what it leaves. */
+  scopes: { scope: RollbackScope; sentence: string; forbidden?: string }[]
   /** Present when the chosen scope cannot be executed. */
   forbidden?: PlanRefusal
 }
@@ -163,8 +164,7 @@ export function planRollback(input: PlanInput): Plan {
     sentence: planSentence(counts),
     scopes: drafts.map((draft) => ({
       scope: draft.scope,
-      steps: draft.steps.length,
-      agents: draft.counts.agents,
+      sentence: planSentence({ ...draft.counts, untouched: 0 }),
       ...(draft.forbidden === undefined ? {} : { forbidden: draft.forbidden.sentence }),
     })),
     ...(forbidden === undefined ? {} : { forbidden }),

@@ -2,14 +2,17 @@ import type { Verification } from '@/lib/checkpoint/verify'
 import type { PlanCounts } from './counts'
 import type { PlanFate } from './terms'
 
-/** "Restores 3 steps on 2 agents, compensates 1, leaves 4." The first count carries the noun. */
+/**
+ * "Restores 3 steps on 2 agents, compensates 1, only sets back 1, leaves 4." The first count carries the noun. A step
+ * without a checkpoint changed nothing outside and is never counted among those that are taken back.
+ */
 export function planSentence(counts: PlanCounts): string {
   const parts: [verb: string, count: number][] = [
     ['restores', counts.restored],
     ['compensates', counts.compensated],
     ['cannot undo', counts.irreversible],
-    ['refuses', counts.refused],
-    ['resets', counts.reset],
+    ['cannot restore', counts.refused],
+    ['only sets back', counts.reset],
     ['leaves', counts.untouched],
   ]
   const said = parts.filter(([, count]) => count > 0)

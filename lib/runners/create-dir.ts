@@ -4,7 +4,7 @@ import { filePath } from '@/lib/nodes/config-schema'
 import { createDirConfig } from '@/lib/nodes/create-dir'
 import { narrowed } from '@/lib/nodes/node-kind'
 import { notDone } from './dry-run'
-import { givenUp, isNotBegun, makeWhole, putBack, sealable, stateOf } from './file-state'
+import { givenUp, isNotBegun, makeWhole, putBack, sealable, stagerOf, stateOf } from './file-state'
 import { locate, type Place } from './place'
 import { actionOf, configOf, givenText, refusal } from './resolved'
 import type { Effects, Runner } from './runner'
@@ -70,9 +70,9 @@ export const createDirRunner: Runner = {
     return hashJson(await stateOf(await locate(path, 'write', effects)))
   },
 
-  async undo(action, snapshot, effects, rollback) {
+  async undo(action, snapshot, effects) {
     const { path } = actionOf(createDo, action.do, action.node)
-    return putBack(path, snapshot, effects, rollback.checkpointId)
+    return putBack(path, snapshot, effects, stagerOf(effects, action.node))
   },
 }
 

@@ -5,6 +5,7 @@
  * Files change in one step: a new file beside the old one, synced, renamed over it, and the folder synced. A crash
  * leaves the old bytes or the new ones, never half of either.
  */
+import { randomUUID } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { lstat, open, rename, rmdir, unlink } from 'node:fs/promises'
 import path from 'node:path'
@@ -182,20 +183,47 @@ export function sealedState(snapshot: Snapshot): PathState {
   )
 }
 
+/** Whose a temporary file is: one step of one run, in all its attempts and in its undo. */
+export function stagerOf(effects: Pick<Effects, 'runId'>, node: string): string {
+  return `${effects.runId ?? ''}/${node}`
+}
+
 /**
- * Writes a file in one step and durably, making missing folders. `mode` absent: as it was, or 0644. `key` names the
- * temporary file, so that trying again cleans up after itself.
+ * A process that is killed between staging and renaming leaves its temporary file behind. Names begin with the stager
+ * and the target, so whoever comes next for both removes what is there; and they end with chance, so that a process
+ * that only stood still finds its own file gone instead of renaming one that another is still writing.
+ */
+function stagedPrefix(stager: string, place: Place): string {
+  return `.holdpoint-${sha256(JSON.stringify([stager, place.path])).slice(0, 24)}.`
+}
+
+/** A folder of more names is not searched to its end: a leftover costs some bytes, the search would cost seconds. */
+const maxNamesLookedAt = 100_000
+
+/** Removes what attempts of this stager on this target left in the folder. */
+async function removeStaged(folder: Folder, prefix: string): Promise<void> {
+  for await (const name of folder.names(maxNamesLookedAt)) {
+    // Gone already is as good; what cannot be removed stops no step.
+    if (name.startsWith(prefix)) await unlink(folder.at(name)).catch(() => undefined)
+  }
+}
+
+/**
+ * Writes a file in one step and durably, making missing folders. `mode` absent: as it was, or 0644. What a killed
+ * attempt of the same `stager` (`stagerOf`) left beside the file is removed.
  */
 export async function writeWhole(
   place: Place,
   bytes: Uint8Array,
   mode: number | undefined,
-  key: string,
+  stager: string,
   signal: AbortSignal,
 ): Promise<void> {
   const folder = await makeParent(place)
-  const temporary = `.holdpoint-${sha256(key).slice(0, 24)}.tmp`
+  const prefix = stagedPrefix(stager, place)
+  const temporary = `${prefix}${randomUUID().slice(0, 8)}.tmp`
   try {
+    await removeStaged(folder, prefix)
     const old = await lstat(folder.at(place.leaf)).catch((error: unknown) => {
       if (errnoOf(error) === 'ENOENT') return undefined
       throw error
@@ -216,7 +244,6 @@ export async function writeWhole(
 
 async function writeTemporary(at: string, bytes: Uint8Array, mode: number, old?: Stats): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
-  await unlink(at).catch(() => undefined) // A crashed attempt's leftover.
   const handle = await open(at, flags, 0o600)
   try {
     await handle.writeFile(bytes)
@@ -250,13 +277,13 @@ export async function makeWhole(place: Place): Promise<boolean> {
 
 /**
  * Puts a path back to its sealed state: bytes and mode, or absence. Folders that were made for it go as long as they
- * are empty. Doing it twice changes nothing more. Throws EffectFailed `path_moved` when the name leads elsewhere now.
+ * are empty, and so does what a killed attempt of the same `stager` left. Doing it twice changes nothing more. Throws EffectFailed `path_moved` when the name leads elsewhere now.
  */
 export async function putBack(
   name: string,
   snapshot: Snapshot,
   effects: Effects,
-  key: string,
+  stager: string,
 ): Promise<Undone> {
   const state = sealedState(snapshot)
   const place = await locate(name, 'write', effects)
@@ -267,19 +294,32 @@ export async function putBack(
     )
   }
   const before = hashJson(await stateOf(place))
-  const left = before === snapshot.hash ? [] : await restore(state, place, effects, key)
+  await clearStaged(place, stager)
+  const left = before === snapshot.hash ? [] : await restore(state, place, effects, stager)
   const after = hashJson(await stateOf(await locate(name, 'write', effects)))
   return { stateHashBefore: before, stateHashAfter: after, description: spoken(state, name, left) }
 }
 
-async function restore(state: PathState, place: Place, effects: Effects, key: string): Promise<string[]> {
+async function clearStaged(place: Place, stager: string): Promise<void> {
+  const folder = await openParent(place)
+  if (!folder) return
+  try {
+    await removeStaged(folder, stagedPrefix(stager, place))
+  } catch (error) {
+    throw fsFailure(error, place.name, 'clean up beside')
+  } finally {
+    await folder.close()
+  }
+}
+
+async function restore(state: PathState, place: Place, effects: Effects, stager: string): Promise<string[]> {
   switch (state.stood) {
     case 'file':
       await writeWhole(
         place,
         Buffer.from(state.bytes, 'base64'),
         Number.parseInt(state.mode, 8),
-        key,
+        stager,
         effects.signal,
       )
       return []

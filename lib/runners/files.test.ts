@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
@@ -26,7 +27,7 @@ import { writeWhole } from './file-state'
 import { actionFor, described, effectsWith, failureOf, nodeOf, runnerFor } from './fixtures'
 import { Folder } from './folder'
 import { locate } from './place'
-import { type Action, EffectFailed, type Effects } from './runner'
+import { type Action, EffectFailed, type Effects, type Snapshot } from './runner'
 
 let base: string
 /** The installation's folder. */
@@ -441,12 +442,65 @@ describe('write_file', () => {
     expect(readFileSync(inLab('x'), 'utf8')).toBe('old')
   })
 
-  test('cleans up what a crashed attempt left', async () => {
-    const action = await actionFor(writes('lab/x', 'new'), effects())
-    await runnerFor('write_file').perform(action, effects())
-    const place = await locate('lab/y', 'write', effects())
-    await writeWhole(place, Buffer.from('a'), undefined, 'k', effects().signal)
-    expect(readdirSync(inLab()).sort()).toEqual(['x', 'y'])
+  describe('killed between staging its bytes and renaming them', () => {
+    const next = () => effects(labOnly, { idempotencyKey: 'run_1/n1/1/2' })
+
+    /** Returns what the killed process left in the folder. */
+    async function killed(action: Action, folder: string): Promise<string[]> {
+      const program = path.join(import.meta.dirname, 'killed-write.ts')
+      const child = spawn(process.execPath, ['--import', 'tsx', program, home, JSON.stringify(action)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const gone = once(child, 'exit')
+      await once(child.stdout, 'data')
+      child.kill('SIGKILL')
+      await gone
+      return readdirSync(folder).filter((name) => /^\.holdpoint-.*\.tmp$/.test(name))
+    }
+
+    test('leaves the old bytes, and a file that the next attempt removes', { timeout: 60_000 }, async () => {
+      writeFileSync(inLab('x'), 'old')
+      const action = await actionFor(writes('lab/x', 'new'), effects())
+      expect(await killed(action, inLab())).toHaveLength(1)
+      expect(readFileSync(inLab('x'), 'utf8')).toBe('old')
+      await runnerFor('write_file').perform(action, next())
+      expect(readdirSync(inLab())).toEqual(['x'])
+      expect(readFileSync(inLab('x'), 'utf8')).toBe('new')
+    })
+
+    test('leaves a file that its undo removes, with the folders made for it', {
+      timeout: 60_000,
+    }, async () => {
+      const runner = runnerFor('write_file')
+      const action = await actionFor(writes('lab/deep/x', 'new'), effects())
+      const snapshot = (await runner.snapshot?.(action, effects(), 'c1')) as Snapshot
+      expect(await killed(action, inLab('deep'))).toHaveLength(1)
+      const undone = await runner.undo?.(action, snapshot, next(), back)
+      expect(undone?.stateHashAfter).toBe(snapshot.hash)
+      expect(readdirSync(inLab())).toEqual([])
+    })
+
+    test('leaves a file that its undo removes where nothing else is to be put back', {
+      timeout: 60_000,
+    }, async () => {
+      writeFileSync(inLab('x'), 'old')
+      const runner = runnerFor('write_file')
+      const action = await actionFor(writes('lab/x', 'new'), effects())
+      const snapshot = (await runner.snapshot?.(action, effects(), 'c1')) as Snapshot
+      await killed(action, inLab())
+      await runner.undo?.(action, snapshot, next(), back)
+      expect(readdirSync(inLab())).toEqual(['x'])
+    })
+  })
+
+  test('leaves alone what other runs and steps stage at the same moment', async () => {
+    const place = await locate('lab/x', 'write', effects())
+    const stagers = Array.from({ length: 20 }, (_, at) => `run_${at % 10}/n${at >> 3}`)
+    await Promise.all(
+      stagers.map((stager) => writeWhole(place, Buffer.from(stager), undefined, stager, effects().signal)),
+    )
+    expect(readdirSync(inLab())).toEqual(['x'])
+    expect(stagers).toContain(readFileSync(inLab('x'), 'utf8'))
   })
 
   test.each([

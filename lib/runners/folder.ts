@@ -9,7 +9,7 @@
  * is no such path in Node: names are looked up by the folder's path, and its identity is compared before and after.
  */
 import { constants, existsSync } from 'node:fs'
-import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises'
+import { type FileHandle, lstat, open, opendir, readlink, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { fsFailure } from './fs-failure'
 import { refusal } from './resolved'
@@ -54,6 +54,16 @@ export class Folder {
   /** The path by which a name inside this folder is used. */
   at(name: string): string {
     return hasProc ? `/proc/self/fd/${this.#handle.fd}/${name}` : path.join(this.path, name)
+  }
+
+  /** The names in it, at most `limit` of them, as they come. */
+  async *names(limit: number): AsyncGenerator<string> {
+    let count = 0
+    for await (const { name } of await opendir(this.at('.'), { bufferSize: 1024 })) {
+      yield name
+      count += 1
+      if (count === limit) return
+    }
   }
 
   /** Throws EffectFailed `path_is_symlink` when the open folder no longer lies where it was checked. */

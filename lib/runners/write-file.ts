@@ -13,6 +13,7 @@ import {
   modeText,
   putBack,
   sealable,
+  stagerOf,
   stateOf,
   writeWhole,
 } from './file-state'
@@ -72,7 +73,7 @@ export const writeFileRunner: Runner = {
     const bytes = Buffer.from(wanted.content)
     const place = await writable(wanted.path, effects)
     if (effects.dryRun) return notDone({ path: wanted.path, bytes: bytes.byteLength })
-    await writeWhole(place, bytes, modeOf(wanted), effects.idempotencyKey, effects.signal)
+    await writeWhole(place, bytes, modeOf(wanted), stagerOf(effects, action.node), effects.signal)
     return { output: { path: wanted.path, bytes: bytes.byteLength, written: true } }
   },
 
@@ -92,9 +93,9 @@ export const writeFileRunner: Runner = {
     return hashJson(await stateOf(await locate(path, 'write', effects)))
   },
 
-  async undo(action, snapshot, effects, rollback) {
+  async undo(action, snapshot, effects) {
     const { path } = actionOf(writeDo, action.do, action.node)
-    return putBack(path, snapshot, effects, rollback.checkpointId)
+    return putBack(path, snapshot, effects, stagerOf(effects, action.node))
   },
 }
 

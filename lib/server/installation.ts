@@ -92,7 +92,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const book = new RunBook({
     ledger: store.ledger,
     signer,
-    clock: systemClock,
+    timer: systemTimer,
     mint: mintUuid,
     chance: Math.random,
     graphOf,

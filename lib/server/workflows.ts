@@ -1,9 +1,13 @@
-/** Workflow versions: immutable, named by the hash of what they say. */
+/*
+ * Workflow versions: immutable, named by the hash of what they say. A text is read here with what only this installation
+ * knows: which folders are its own, and which agents are registered. That changes, so it is asked anew each time.
+ */
 import type { Diagnostic } from '@/lib/base/diagnostic'
 import { Problem } from '@/lib/base/problem'
 import type { WorkflowRecord } from '@/lib/engine/ports'
-import { readWorkflow } from '@/lib/formats/format'
+import { type ReadWorkflow, readWorkflow, withProblems } from '@/lib/formats/format'
 import { nodeKind } from '@/lib/nodes/registry'
+import { reachProblems } from '@/lib/policy/reach'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { versionOf } from '@/lib/workflow/versions'
 import type { Installation } from './installation'
@@ -18,13 +22,30 @@ export interface Imported {
   isNew: boolean
 }
 
+/** Reads a workflow text, and warns of what would be refused in this installation as it is now. */
+export async function readWorkflowHere(
+  installation: Installation,
+  text: string,
+  filename?: string,
+): Promise<ReadWorkflow> {
+  const read = readWorkflow(text, filename, nodeKind)
+  if (!read.graph) return read
+  const callsAgents = read.graph.nodes.some((node) => node.kind === 'agent')
+  const registered = callsAgents ? await installation.agents.list() : []
+  const problems = reachProblems(read.graph, {
+    installationRoots: installation.ports.installationRoots,
+    agents: new Set(registered.map(({ id }) => id)),
+  })
+  return { ...read, diagnostics: withProblems(read, problems) }
+}
+
 /** Imports a workflow text as a version. Throws Problem `workflow_invalid` with all diagnostics as its data. */
 export async function importWorkflow(
   installation: Installation,
   text: string,
   from: { filename?: string; by: string },
 ): Promise<Imported> {
-  const { graph, format, mediaType, ...found } = readWorkflow(text, from.filename, nodeKind)
+  const { graph, format, mediaType, ...found } = await readWorkflowHere(installation, text, from.filename)
   const diagnostics = [...found.diagnostics, ...(graph ? await policyFaults(installation, graph, text) : [])]
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error')
   const [first] = errors

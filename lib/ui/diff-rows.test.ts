@@ -16,6 +16,23 @@ describe('a diff for people', () => {
     expect(rows[1]?.parts.filter((part) => part.changed).map((part) => part.text)).toEqual(['LP-90'])
     expect(rows[2]?.parts.filter((part) => part.changed).map((part) => part.text)).toEqual(['LP-200'])
   })
+  it('marks the words of a rewritten line though other lines came with it', () => {
+    const { rows, changes } = diffRows(
+      'a\nroute-map LP-90 in\nz\n',
+      'a\ndescription transit-b\nroute-map LP-200 in\nsend-community\nz\n',
+    )
+    expect(changes).toBe(3)
+    expect(rows.map((row) => `${row.kind} ${text(row.parts)}`)).toEqual([
+      'same a',
+      'add description transit-b',
+      'del route-map LP-90 in',
+      'add route-map LP-200 in',
+      'add send-community',
+      'same z',
+    ])
+    const marked = rows.flatMap((row) => row.parts.filter((part) => part.changed).map((part) => part.text))
+    expect(marked).toEqual(['LP-90', 'LP-200'])
+  })
   it('folds what does not change and keeps the lines around what does', () => {
     const before = Array.from({ length: 40 }, (_, n) => `line ${n}`).join('\n')
     const folded = foldRows(diffRows(before, before.replace('line 20', 'row 20')).rows, 3)

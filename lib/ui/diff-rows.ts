@@ -1,4 +1,5 @@
 import { diffArrays, diffLines } from 'diff'
+import { pairLines } from './pair-lines'
 
 /** A stretch of a line; `changed` ones are what differs within it. */
 export interface DiffPart {
@@ -48,15 +49,36 @@ export function diffRows(before: string, after: string): DiffRows {
     const come = part.added ? linesOf(part.value) : next?.added ? linesOf(next.value) : []
     if (part.removed && next?.added) at++
     changes += Math.max(gone.length, come.length)
-    const paired = gone.length === come.length
-    const words = paired ? gone.map((text, index) => compareWords(text, come[index] as string)) : []
-    for (let index = 0; index < gone.length; index++) {
-      rows.push({ kind: 'del', before: oldLine++, parts: words[index]?.[0] ?? whole(gone[index] as string) })
-      if (paired) rows.push({ kind: 'add', after: newLine++, parts: words[index]?.[1] as DiffPart[] })
-    }
-    if (!paired) for (const text of come) rows.push({ kind: 'add', after: newLine++, parts: whole(text) })
+    rows.push(...hunkRows(gone, come, oldLine, newLine))
+    oldLine += gone.length
+    newLine += come.length
   }
   return { rows, changes, same }
+}
+
+/** A hunk's rows: a line and what it became stand together; lines without a partner come before the next pair. */
+function hunkRows(gone: string[], come: string[], oldLine: number, newLine: number): DiffRow[] {
+  const rows: DiffRow[] = []
+  let i = 0
+  let j = 0
+  const del = (parts: DiffPart[]) => {
+    rows.push({ kind: 'del', before: oldLine + i++, parts })
+  }
+  const add = (parts: DiffPart[]) => {
+    rows.push({ kind: 'add', after: newLine + j++, parts })
+  }
+  const alone = (from: number, to: number) => {
+    while (i < from) del(whole(gone[i] as string))
+    while (j < to) add(whole(come[j] as string))
+  }
+  for (const { from, to } of pairLines(gone, come)) {
+    alone(from, to)
+    const [before, after] = compareWords(gone[from] as string, come[to] as string)
+    del(before)
+    add(after)
+  }
+  alone(gone.length, come.length)
+  return rows
 }
 
 function linesOf(text: string): string[] {

@@ -1,6 +1,6 @@
 /*
  * A layered layout of a graph, left to right: quick enough to run while a person waits (about 15 ms for 1,000 nodes),
- * so it draws what elk would take seconds for.
+ * so it draws what elk would take seconds for (layout-choice.ts).
  *
  *   1. layers      the longest path from a start; edges that close a loop are turned round for the layout only
  *   2. rails       an edge that passes a layer leaves a point there; all edges of one node share that point

@@ -2,7 +2,7 @@ import ELK, { type ELK as Elk, type ElkEdgeSection, type ElkNode } from 'elkjs/l
 import { type EdgeRoute, type GraphLayout, type LayoutInput, nodeSize, type Point } from './layout-terms'
 
 /*
- * elk lays out small graphs more beautifully than we do, in up to a second; so it works in a worker of its own, which
+ * elk lays out small graphs more beautifully than we do, in up to two seconds; so it works in a worker of its own, which
  * is started with the first graph and kept.
  */
 const layoutOptions = {
@@ -22,25 +22,51 @@ const layoutOptions = {
   'elk.padding': '[top=0,left=0,bottom=0,right=0]',
 }
 
-let elk: Elk | undefined
-
-function theElk(): Elk {
-  elk ??= new ELK({
-    workerFactory: () => new Worker(new URL('elkjs/lib/elk-worker.min.js', import.meta.url)),
-  })
-  return elk
+interface Started {
+  elk: Elk
+  /** Rejects when the worker cannot be loaded or breaks: elk itself would leave whoever waits without an answer. */
+  broken: Promise<never>
 }
 
-/** Lays the graph out with elk, in its worker. Rejects when elk cannot (the layered layout stands in). */
+let started: Started | undefined
+
+function theElk(): Started {
+  started ??= start()
+  return started
+}
+
+function start(): Started {
+  let fail: (reason: Error) => void
+  const broken = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  // Whoever waits for a layout meets it; with nobody waiting it must not be "unhandled".
+  broken.catch(() => {})
+  const elk = new ELK({
+    workerFactory: () => {
+      const worker = new Worker(new URL('elkjs/lib/elk-worker.min.js', import.meta.url))
+      worker.addEventListener('error', (event) => {
+        started = undefined
+        fail(new Error(event.message || 'The layout worker could not be loaded'))
+      })
+      return worker
+    },
+  })
+  return { elk, broken }
+}
+
+/** Lays the graph out with elk, in its worker. Rejects when elk cannot, or its worker is not to be had. */
 export async function elkLayout(input: LayoutInput): Promise<GraphLayout> {
   const known = new Set(input.nodes)
   const edges = input.edges.filter(({ from, to }) => known.has(from) && known.has(to) && from !== to)
-  const drawn = await theElk().layout({
+  const { elk, broken } = theElk()
+  const drawing = elk.layout({
     id: 'graph',
     layoutOptions,
     children: input.nodes.map((id) => ({ id, ...nodeSize })),
     edges: edges.map(({ from, to }, at) => ({ id: `e${at}`, sources: [from], targets: [to] })),
   })
+  const drawn = await Promise.race([drawing, broken])
   return readElk(drawn, edges)
 }
 

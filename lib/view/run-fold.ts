@@ -33,6 +33,8 @@ export class RunFold {
   readonly rows: LedgerRow[] = []
   readonly #run: Run
   readonly #seqOf = new Map<string, number>()
+  /** The agent that does, or did last, each visit of a node. */
+  readonly #agents = new Map<string, string>()
   #frame: { at: number; frame: RunFrame } | undefined
 
   constructor(graph: WorkflowGraph) {
@@ -63,9 +65,16 @@ export class RunFold {
   #addOne(entry: LedgerEntryWire): void {
     const { claims, fact } = read(entry.token)
     this.entries.push(entry)
-    this.rows.push(ledgerRow(entry, claims, fact))
+    this.rows.push(ledgerRow(entry, claims, fact, fact && this.#agentOf(fact)))
     this.#seqOf.set(claims.jti, entry.seq)
     if (fact) evolve(this.#run, fact)
+  }
+
+  #agentOf(fact: Fact): string | undefined {
+    if (!('visit' in fact)) return undefined
+    const visit = `${fact.visit} ${fact.node}`
+    if (fact.type === 'task_start' && fact.agent !== undefined) this.#agents.set(visit, fact.agent)
+    return this.#agents.get(visit)
   }
 
   /** The run as screens draw it, now. The same object until another token comes. */

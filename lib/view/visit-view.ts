@@ -1,11 +1,16 @@
 import type { Fact } from '@/lib/engine/facts'
 import type { Approval, CheckpointRef, Run, Visit, VisitError, VisitState } from '@/lib/engine/run'
+import { actorOf, actWords } from './act-words'
 
 /** One token of the ledger as tables show it; the fact behind it is there when its act is known. */
 export interface LedgerRow {
   seq: number
   /** `exec_act`, as the token spells it. */
   act: string
+  /** The act in words; absent for acts this version does not know. */
+  words?: string
+  /** Who did it, as tokens name actors: `person:ada`, `spiffe://…`, `silence`, `engine`. */
+  who: string
   node?: string
   visit?: number
   /** Milliseconds since the epoch. */
@@ -16,15 +21,21 @@ export interface LedgerRow {
   hash: string
 }
 
-/** The row of a token. `fact` is absent for acts this version does not know. */
+/**
+ * The row of a token. `fact` is absent for acts this version does not know; such a token is its issuer's. `agent` is
+ * the SPIFFE id of the agent that does the visit, when one does.
+ */
 export function ledgerRow(
   entry: { seq: number; hash: string },
-  claims: { exec_act: string; jti: string; par: string[]; iat: number },
+  claims: { exec_act: string; jti: string; par: string[]; iat: number; iss?: string },
   fact: Fact | undefined,
+  agent?: string,
 ): LedgerRow {
   return {
     seq: entry.seq,
     act: claims.exec_act,
+    words: fact && actWords(fact),
+    who: fact ? actorOf(fact, agent) : (claims.iss ?? 'engine'),
     node: fact && 'node' in fact ? fact.node : undefined,
     visit: fact && 'visit' in fact ? fact.visit : undefined,
     at: fact?.at ?? claims.iat * 1000,

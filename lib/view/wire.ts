@@ -172,8 +172,8 @@ export interface PlanStep {
 
 export interface PlanScope {
   scope: RollbackScope
-  steps: number
-  agents: number
+  /** What it would do: "Restores 2 steps on 2 agents, only sets back 1." */
+  sentence: string
   /** Absent when it may be chosen; else one sentence why not, naming the sibling and the output. */
   forbidden?: string
 }

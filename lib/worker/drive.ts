@@ -100,7 +100,7 @@ export class RunDriver {
   private async handle(item: Due): Promise<void> {
     const { book } = this.ports
     const { runId } = this.lease
-    const along = { lease: this.lease }
+    const { along } = this.hold
     switch (item.do) {
       case 'prepare':
         return this.steps.prepare(item.node, item.visit)

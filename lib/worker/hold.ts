@@ -22,6 +22,11 @@ export class Hold {
     return this.gone.signal
   }
 
+  /** What goes along with whatever its holder writes. */
+  get along(): { lease: LeaseRef; lost: AbortSignal } {
+    return { lease: this.lease, lost: this.lost }
+  }
+
   prolong(until: number): void {
     this.until = Math.max(this.until, until)
   }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { mintUuid, type RunId, runIdOf } from '@/lib/base/ids'
+import { Problem } from '@/lib/base/problem'
 import type { Commit, LedgerStore } from '@/lib/engine/ports'
 import { memoryStore } from '@/lib/store/memory'
 import { graphOf } from '@/lib/workflow/graph-fixture'
@@ -10,6 +11,7 @@ import { jsonValue } from './values'
 
 const graph = indexGraph(graphOf({ a: {}, b: {} }))
 const clock = { now: () => 1_700_000_000_000 }
+const timer = { ...clock, waitUntil: async () => undefined }
 
 /** Two processes with a book each over one store; `held` stands between the first and the store. */
 async function twoBooks() {
@@ -20,7 +22,7 @@ async function twoBooks() {
     return store.ledger.commit(one)
   }
   const bookOver = (ledger: LedgerStore) =>
-    new RunBook({ ledger, signer, clock, mint: mintUuid, chance: () => 0, graphOf: async () => graph })
+    new RunBook({ ledger, signer, timer, mint: mintUuid, chance: () => 0, graphOf: async () => graph })
   const slow = bookOver({ ...store.ledger, commit })
   const other = bookOver(store.ledger)
   const wid = mintUuid()
@@ -73,6 +75,34 @@ it('does not refuse a wish for what another one brought along', async () => {
   ])
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
   expect(answers[2]).toMatchObject({ reason: { code: 'too_large' } })
+})
+
+it('tells a person at once that the store is busy, and tries again for a worker only', async () => {
+  const { store, slow, runId } = await twoBooks()
+  let refusals = 0
+  const { commit } = store.ledger
+  const busy = Object.assign(store.ledger, {
+    commit: async (one: Commit) => {
+      if (refusals === 3) return commit(one)
+      refusals += 1
+      throw new Problem('store_busy', 'Another process holds the file')
+    },
+  })
+  await expect(slow.execute(runId, pause)).rejects.toMatchObject({
+    code: 'store_busy',
+    message: 'Another process holds the file',
+  })
+  expect(refusals).toBe(1)
+  const lost = new AbortController()
+  await slow.execute(runId, pause, { lost: lost.signal })
+  expect(refusals).toBe(3)
+  expect(await typesOf(busy, slow, runId)).toEqual(['paused', 2])
+  refusals = 0
+  lost.abort()
+  await expect(slow.execute(runId, resume, { lost: lost.signal })).rejects.toMatchObject({
+    code: 'store_busy',
+  })
+  expect(refusals).toBe(1)
 })
 
 it('keeps nothing of runs it was asked about that there are not', async () => {

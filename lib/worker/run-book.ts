@@ -7,9 +7,9 @@
  * Nothing is answered, and no effect starts, before the commit is durable. The store's fence (run, sequence) decides
  * between processes: whoever comes second folds what it missed and decides again, so a wish is always judged on the
  * ledger as it is. When a commit fails for any other reason, the fold is dropped and read anew: what is in memory is
- * never ahead of what is on disk.
+ * never ahead of what is on disk. Only a busy store is given another moment, when a worker asks: what it brings may be
+ * the end of an effect, and losing that would leave a question to a person which nobody needs to ask.
  */
-import type { Clock } from '@/lib/base/clock'
 import { type Mint, type RunId, widOf } from '@/lib/base/ids'
 import type { Json } from '@/lib/base/json'
 import { isProblem, Problem } from '@/lib/base/problem'
@@ -36,6 +36,7 @@ import type {
 import { approvalProjectionOf, projectionOf } from '@/lib/engine/projection'
 import type { Approval, Run } from '@/lib/engine/run'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
+import type { Timer } from './ports'
 import { jsonValue } from './values'
 
 /** Signs for this installation. */
@@ -49,7 +50,7 @@ export interface Signer {
 export interface RunBookPorts {
   ledger: LedgerStore
   signer: Signer
-  clock: Clock
+  timer: Timer
   mint: Mint
   chance(): number
   /** The graph of a pinned version; throws Problem `not_found`. */
@@ -62,6 +63,8 @@ export interface Along {
   values?: StoredValue[]
   checkpoints?: SealedCheckpoint[]
   lease?: LeaseRef
+  /** A worker's signal that it lost its lease. With it, a busy store is tried again for `busyRetryMs`; people are told at once. */
+  lost?: AbortSignal
   answer?: (decision: Decision) => IdempotentAnswer
 }
 
@@ -96,6 +99,9 @@ const pagesKept = 256
 const rowsPerRead = 2000
 /** A wish that loses the fence this often in a row is refused as busy: somebody writes without end. */
 const fenceAttempts = 50
+/** Two thirds of a lease: a store that is busy for longer will have cost the lease as well. */
+export const busyRetryMs = 20_000
+const busyPauseMs = { first: 50, longest: 1600 }
 
 export class RunBook {
   private readonly pages = new Map<RunId, Page>()
@@ -109,7 +115,23 @@ export class RunBook {
    * Grants a command and makes it durable; answers with its facts. Throws the Problem that refuses it, or the store's.
    * Wishes that wait while a commit is under way share the next one.
    */
-  execute(runId: RunId, command: Command, along: Along = {}): Promise<Decision> {
+  async execute(runId: RunId, command: Command, along: Along = {}): Promise<Decision> {
+    const { timer } = this.ports
+    const { lost } = along
+    const until = timer.now() + busyRetryMs
+    for (let pauseMs = busyPauseMs.first; ; pauseMs = Math.min(2 * pauseMs, busyPauseMs.longest)) {
+      try {
+        return await this.executeOnce(runId, command, along)
+      } catch (error) {
+        // Nothing was done. Between two tries the run is free: it is read, and others may be quicker.
+        if (!lost || !isProblem(error, 'store_busy') || timer.now() >= until) throw error
+        await timer.waitUntil(timer.now() + pauseMs, lost)
+        if (lost.aborted) throw error
+      }
+    }
+  }
+
+  private executeOnce(runId: RunId, command: Command, along: Along): Promise<Decision> {
     const page = this.page(runId)
     return new Promise((resolve, reject) => {
       page.queue.push({ command, along, resolve, reject })
@@ -215,7 +237,7 @@ export class RunBook {
     if (granted.length === 0) return true
     const rows = await this.chained(runId, entry, expectedSeq, facts)
     const heads = this.headsOf(runId, rows, facts)
-    const now = ports.clock.now()
+    const now = ports.timer.now()
     const approvals = touchedApprovals(run, openBefore, facts).map(approvalProjectionOf)
     const commit: Commit = {
       runId,
@@ -240,9 +262,9 @@ export class RunBook {
   }
 
   private tryDecide(run: Run, wish: Wish, fresh: boolean): Decision | 'stale' | undefined {
-    const { clock, mint, chance } = this.ports
+    const { timer, mint, chance } = this.ports
     try {
-      return decide(run, wish.command, { now: clock.now(), mint, chance: chance() })
+      return decide(run, wish.command, { now: timer.now(), mint, chance: chance() })
     } catch (error) {
       if (!fresh) return 'stale'
       wish.answered = true
@@ -270,7 +292,7 @@ export class RunBook {
   }
 
   private headsOf(runId: RunId, rows: LedgerRow[], facts: Fact[]): SignedHead[] {
-    const iat = Math.floor(this.ports.clock.now() / 1000)
+    const iat = Math.floor(this.ports.timer.now() / 1000)
     return rows
       .filter((row, index) => row.seq % HEAD_EVERY_TOKENS === 0 || facts[index]?.type === 'workflow_complete')
       .map(({ seq, hash }) => ({

@@ -351,7 +351,7 @@ export class Steps {
   }
 
   private execute(command: Parameters<WorkerPorts['book']['execute']>[1], along: object = {}) {
-    return this.ports.book.execute(this.lease.runId, command, { ...along, lease: this.lease })
+    return this.ports.book.execute(this.lease.runId, command, { ...along, ...this.hold.along })
   }
 
   private timeoutS(node: GraphNode): number {

@@ -37,6 +37,6 @@ export async function takeBack(ports: WorkerPorts, hold: Hold, approval: Approva
       by: 'silence',
       deadlineS: Math.max(1, (rollbackDeadline(now, ttlsS, DEFAULT_ROLLBACK_S) - now) / 1000),
     },
-    { values: [stored], lease: hold.lease },
+    { values: [stored], ...hold.along },
   )
 }

@@ -57,7 +57,7 @@ export async function undoRollback(ports: WorkerPorts, hold: Hold, id: Rollback[
       : await act.run(known === 'begun')
     results.push({ step, status })
   }
-  await finish(ports, lease, id, results, timedOut)
+  await finish(ports, hold, id, results, timedOut)
 }
 
 /** Steps without a checkpoint are answered under their own name. */
@@ -67,7 +67,7 @@ function actKey(step: PlannedStep): string {
 
 async function finish(
   ports: WorkerPorts,
-  lease: LeaseRef,
+  hold: Hold,
   rollback: Rollback['id'],
   results: { step: PlannedStep; status: RollbackStatus }[],
   timedOut: boolean,
@@ -78,7 +78,7 @@ async function finish(
   const restored = jsonValue(results.map(({ step }) => [step.node, step.sealedHash ?? null]))
   const status = overallStatus(results.map((result) => result.status))
   await ports.book.execute(
-    lease.runId,
+    hold.lease.runId,
     {
       type: 'rollback_ended',
       rollback,
@@ -88,7 +88,7 @@ async function finish(
       cascadedCount: results.length,
       timedOut,
     },
-    { values: [cascaded, restored], lease },
+    { values: [cascaded, restored], ...hold.along },
   )
 }
 
@@ -264,7 +264,7 @@ class UndoAct {
   }
 
   private execute(command: Parameters<WorkerPorts['book']['execute']>[1]) {
-    return this.ports.book.execute(this.lease.runId, command, { lease: this.lease })
+    return this.ports.book.execute(this.lease.runId, command, this.hold.along)
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mintUuid, type RunId, runIdOf } from '@/lib/base/ids'
+import { Problem } from '@/lib/base/problem'
 import type { Run } from '@/lib/engine/run'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import { noReach } from '@/lib/runners/no-reach'
@@ -10,12 +11,12 @@ import { graphOf } from '@/lib/workflow/graph-fixture'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import { ChildWaits } from './child-waits'
 import type { WorkerPorts } from './ports'
-import { RunBook } from './run-book'
+import { busyRetryMs, RunBook } from './run-book'
 import { Dice } from './simulation/dice'
 import { signer, vault } from './simulation/paper'
 import { type Process, Schedule, settled } from './simulation/schedule'
 import { jsonValue } from './values'
-import { graceMs, leaseMs, startWorker } from './worker'
+import { graceMs, heartbeatMs, leaseMs, startWorker } from './worker'
 
 const begins = 1_700_000_000_000
 
@@ -38,7 +39,7 @@ class Bench {
       throw new Error('The graph cannot be read')
     }
     const { ledger, leases } = this.store
-    const book = new RunBook({ ledger, signer, clock: timer, mint: mintUuid, chance: () => 0, graphOf })
+    const book = new RunBook({ ledger, signer, timer, mint: mintUuid, chance: () => 0, graphOf })
     this.ports = {
       book,
       ledger,
@@ -59,6 +60,18 @@ class Bench {
       onAppend: (listener) => this.store.onAppend(listener),
       log: { info: () => undefined, warn: () => undefined, error: fault },
     }
+  }
+
+  /** From then on the store is too busy to take a commit, until it is told to be free. Returns the times it was asked. */
+  busyUntil(free: () => boolean): number[] {
+    const asked: number[] = []
+    const { commit } = this.ports.ledger
+    this.ports.ledger.commit = async (one) => {
+      if (free()) return commit(one)
+      asked.push(this.schedule.now())
+      throw new Problem('store_busy', 'Another process holds the file')
+    }
+    return asked
   }
 
   async begin(): Promise<void> {
@@ -219,6 +232,57 @@ describe('a worker', () => {
     await stopping
     expect(await bench.look(statusOf('a'))).toBe('running')
     expect(await bench.store.runs.get(bench.runId)).not.toHaveProperty('lease')
+  })
+
+  /** One effect that nobody can look at afterwards; from its end on the store is busy until `freeMs` from the start. */
+  async function endsIntoBusyStore(freeMs: number) {
+    const performed: number[] = []
+    let asked: number[] = []
+    const bench: Bench = new Bench(
+      ofNodes({ a: {} }),
+      kind('reversible', async () => {
+        performed.push(bench.schedule.now())
+        asked = bench.busyUntil(() => bench.schedule.now() >= begins + freeMs)
+        return { output: {} }
+      }),
+    )
+    await bench.begin()
+    startWorker(bench.ports, 'one')
+    return { bench, performed, asked: () => asked }
+  }
+
+  it('records the end of an effect when a busy store is free again, and asks nobody', async () => {
+    const { bench, performed, asked } = await endsIntoBusyStore(15_000)
+    await bench.pass(60_000, (run) => run.state.status === 'ended')
+    expect(await bench.look((run) => [run.state, run.approvals.size])).toMatchObject([
+      { terminal: 'success' },
+      0,
+    ])
+    expect(performed).toHaveLength(1)
+    expect(asked().length).toBeGreaterThan(5)
+    expect(asked().length).toBeLessThan(20)
+    expect(bench.faults).toEqual([])
+  })
+
+  it('gives a store that stays busy up after a while, and then asks whether the effect happened', async () => {
+    const { bench, performed } = await endsIntoBusyStore(busyRetryMs + 10_000)
+    await bench.pass(60_000, (run) => run.openApprovals.size > 0)
+    expect(await bench.look((run) => [...run.approvals.values()].map(({ kind }) => kind))).toEqual([
+      'outcome_unknown',
+    ])
+    expect(performed).toHaveLength(1)
+    expect(bench.faults).toEqual([expect.stringContaining('Could not prepare in')])
+  })
+
+  it('that lost its lease does not wait for a busy store', async () => {
+    const { bench, asked } = await endsIntoBusyStore(Number.POSITIVE_INFINITY)
+    bench.ports.leases.heartbeat = async () => {
+      Object.assign(bench.ports.leases, { claimDue: async () => [], nextDue: async () => undefined })
+      return []
+    }
+    await bench.pass(60_000)
+    expect(asked().length).toBeGreaterThan(5)
+    expect(Math.max(...asked())).toBeLessThan(begins + heartbeatMs)
   })
 
   it('does not spin on a run that it cannot read', async () => {

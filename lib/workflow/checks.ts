@@ -21,7 +21,6 @@ import { type GraphPath, type GraphProblem, quoted, type Report } from './graph-
 import { inputSchemaFault } from './input-form'
 import { issueWords } from './issue-words'
 import { nearestName } from './nearest-name'
-import { checkReach } from './reach'
 import { memberNames } from './schema-members'
 import { checkSources } from './sources'
 import { checkSteps } from './steps'
@@ -63,7 +62,6 @@ export function checkGraph(graph: WorkflowGraph, kinds?: KindLookup): GraphProbl
   checkEdges(graph, report)
   checkCycles(graph, report)
   checkSources(graph, report)
-  checkReach(graph, report)
   // What leads where can only be told of a graph whose ends are all there.
   if (graph.order === 'stepwise' && !problems.some(({ code }) => code.startsWith('dangling_')))
     checkSteps(graph, kinds, report)

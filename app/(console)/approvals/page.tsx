@@ -17,6 +17,7 @@ export default async function ApprovalsPage({
   const show = asked === 'decided' ? 'decided' : 'open'
   return (
     <Prefetched
+      aboutFirst={typeof item === 'string'}
       read={(installation, person) => {
         const list = approvalPage(installation, person, show, { limit: approvalsPerPage })
         const chosen =
@@ -24,8 +25,8 @@ export default async function ApprovalsPage({
             ? Promise.resolve(item)
             : list.then(({ items }) => (show === 'open' ? byUrgency(items) : items)[0]?.id ?? '')
         return [
-          list.then((page) => [keys.approvalList(show), firstPage(page)]),
           chosen.then(async (id) => [keys.approvalCard(id), await approvalCard(installation, person, id)]),
+          list.then((page) => [keys.approvalList(show), firstPage(page)]),
         ]
       }}
     >

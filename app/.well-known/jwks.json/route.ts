@@ -1,1 +1,4 @@
-export { getKeys as GET } from '@/lib/server/handlers/house'
+import { getKeys } from '@/lib/server/handlers/house'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: getKeys })

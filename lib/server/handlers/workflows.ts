@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { actorOf } from '@/lib/auth/principal'
 import { Problem } from '@/lib/base/problem'
-import { exportWorkflow, readWorkflow } from '@/lib/formats/format'
-import { nodeKind } from '@/lib/nodes/registry'
+import { exportWorkflow } from '@/lib/formats/format'
 import type { WorkflowSummary } from '@/lib/store/store'
 import type { Page, Validation, WorkflowDetail, WorkflowRow } from '@/lib/view/wire'
 import { route } from '../current'
@@ -10,7 +9,7 @@ import { queryOf } from '../http/paging'
 import { json } from '../http/route'
 import type { Installation } from '../installation'
 import { policyFaults } from '../policy-faults'
-import { importWorkflow } from '../workflows'
+import { importWorkflow, readWorkflowHere } from '../workflows'
 
 /** What a workflow text may be sent as. */
 const textTypes = ['application/atd-workflow+json', 'application/json', 'text/plain'] as const
@@ -46,7 +45,7 @@ export const postWorkflow = route(
   async ({ installation, bytes, url, principal }) => {
     const filename = url.searchParams.get('filename')?.slice(0, 200)
     const imported = await importWorkflow(installation, textOf(bytes), { filename, by: actorOf(principal) })
-    const detail = await detailOf(installation, imported.record.version)
+    const detail = await workflowDetailOf(installation, imported.record.version)
     return json({ ...detail, diagnostics: imported.diagnostics }, { status: imported.isNew ? 201 : 200 })
   },
 )
@@ -57,7 +56,7 @@ export const validateWorkflow = route(
   async ({ installation, bytes, url }) => {
     const filename = url.searchParams.get('filename') ?? undefined
     const text = textOf(bytes)
-    const { graph, diagnostics } = readWorkflow(text, filename, nodeKind)
+    const { graph, diagnostics } = await readWorkflowHere(installation, text, filename)
     const ofPolicy = graph ? await policyFaults(installation, graph, text) : []
     return json({ diagnostics: [...diagnostics, ...ofPolicy], graph } satisfies Validation)
   },
@@ -74,14 +73,15 @@ function textOf(bytes: Uint8Array): string {
 /** `GET /api/v1/workflows/{version}` */
 export const getWorkflow = route(
   { auth: 'either', scope: 'runs:read', role: 'viewer' },
-  async ({ installation, params }) => json(await detailOf(installation, params.version ?? '')),
+  async ({ installation, params }) => json(await workflowDetailOf(installation, params.version ?? '')),
 )
 
-async function detailOf(installation: Installation, version: string): Promise<WorkflowDetail> {
+/** What the pages of a version need. Throws Problem `not_found`. */
+export async function workflowDetailOf(installation: Installation, version: string): Promise<WorkflowDetail> {
   const { workflows } = installation.store
   const record = await workflows.get(version)
   if (!record) throw new Problem('not_found', `No workflow version is stored as "${version.slice(0, 60)}"`)
-  const { graph, diagnostics } = readWorkflow(record.source, undefined, nodeKind)
+  const { graph, diagnostics } = await readWorkflowHere(installation, record.source)
   if (!graph) throw new Problem('workflow_invalid', 'This version cannot be read any more', { diagnostics })
   const versions = await workflows.versions(record.name)
   const history = versions.map(({ version, importedAt, importedBy }) => ({ version, importedAt, importedBy }))

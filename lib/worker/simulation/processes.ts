@@ -46,7 +46,7 @@ export function startHouse(around: Surroundings, name: string, works: boolean): 
   const book = new RunBook({
     ledger,
     signer,
-    clock: timer,
+    timer,
     mint,
     chance: () => dice.next(),
     graphOf: async () => graph,

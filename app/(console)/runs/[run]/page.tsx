@@ -14,6 +14,7 @@ export default async function Page({ params }: { params: Promise<{ run: string }
   const { run } = await params
   return (
     <Prefetched
+      aboutFirst
       read={(installation, person) => {
         const detail = Promise.resolve(run).then((id) => runDetailOf(installation, person, runIdFrom(id)))
         return [

@@ -1,1 +1,8 @@
-export { deleteAgent as DELETE, listAgents as GET, postAgent as POST } from '@/lib/server/handlers/agents'
+import { deleteAgent, listAgents, postAgent } from '@/lib/server/handlers/agents'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: listAgents,
+  POST: postAgent,
+  DELETE: deleteAgent,
+})

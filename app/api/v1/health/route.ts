@@ -1,1 +1,4 @@
-export { getHealth as GET } from '@/lib/server/handlers/house'
+import { getHealth } from '@/lib/server/handlers/house'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: getHealth })

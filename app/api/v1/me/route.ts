@@ -1,1 +1,4 @@
-export { getMe as GET } from '@/lib/server/handlers/account'
+import { getMe } from '@/lib/server/handlers/account'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: getMe })

@@ -1,1 +1,4 @@
-export { listPeople as GET, postPerson as POST } from '@/lib/server/handlers/people'
+import { listPeople, postPerson } from '@/lib/server/handlers/people'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: listPeople, POST: postPerson })

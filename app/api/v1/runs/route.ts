@@ -1,1 +1,4 @@
-export { listRuns as GET, postRun as POST } from '@/lib/server/handlers/runs'
+import { listRuns, postRun } from '@/lib/server/handlers/runs'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: listRuns, POST: postRun })

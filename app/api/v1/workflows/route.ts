@@ -1,1 +1,7 @@
-export { listWorkflows as GET, postWorkflow as POST } from '@/lib/server/handlers/workflows'
+import { listWorkflows, postWorkflow } from '@/lib/server/handlers/workflows'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: listWorkflows,
+  POST: postWorkflow,
+})

@@ -1,1 +1,4 @@
-export { lookUpKeys as POST } from '@/lib/server/handlers/agents'
+import { lookUpKeys } from '@/lib/server/handlers/agents'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: lookUpKeys })

@@ -1,1 +1,4 @@
-export { getApproval as GET } from '@/lib/server/handlers/approvals'
+import { getApproval } from '@/lib/server/handlers/approvals'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: getApproval })

@@ -1,1 +1,4 @@
-export { patchPassword as PATCH } from '@/lib/server/handlers/account'
+import { patchPassword } from '@/lib/server/handlers/account'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ PATCH: patchPassword })

@@ -1,1 +1,4 @@
-export { patchPerson as PATCH } from '@/lib/server/handlers/people'
+import { patchPerson } from '@/lib/server/handlers/people'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ PATCH: patchPerson })

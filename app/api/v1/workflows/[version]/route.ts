@@ -1,1 +1,4 @@
-export { getWorkflow as GET } from '@/lib/server/handlers/workflows'
+import { getWorkflow } from '@/lib/server/handlers/workflows'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: getWorkflow })

@@ -1,1 +1,4 @@
-export { validateWorkflow as POST } from '@/lib/server/handlers/workflows'
+import { validateWorkflow } from '@/lib/server/handlers/workflows'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: validateWorkflow })

@@ -1,1 +1,4 @@
-export { postComment as POST } from '@/lib/server/handlers/approvals'
+import { postComment } from '@/lib/server/handlers/approvals'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: postComment })

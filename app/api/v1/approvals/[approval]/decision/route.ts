@@ -1,1 +1,4 @@
-export { postDecision as POST } from '@/lib/server/handlers/approvals'
+import { postDecision } from '@/lib/server/handlers/approvals'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: postDecision })

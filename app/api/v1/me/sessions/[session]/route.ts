@@ -1,1 +1,4 @@
-export { endSession as DELETE } from '@/lib/server/handlers/account'
+import { endSession } from '@/lib/server/handlers/account'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ DELETE: endSession })

@@ -1,1 +1,4 @@
-export { endOtherSessions as POST } from '@/lib/server/handlers/account'
+import { endOtherSessions } from '@/lib/server/handlers/account'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: endOtherSessions })

@@ -1,1 +1,4 @@
-export { postInvitation as POST } from '@/lib/server/handlers/people'
+import { postInvitation } from '@/lib/server/handlers/people'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: postInvitation })

@@ -1,1 +1,4 @@
-export { cancelRun as POST } from '@/lib/server/handlers/runs'
+import { cancelRun } from '@/lib/server/handlers/runs'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: cancelRun })

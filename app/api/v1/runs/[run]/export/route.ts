@@ -1,1 +1,4 @@
-export { getExport as GET } from '@/lib/server/handlers/house'
+import { getExport } from '@/lib/server/handlers/house'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: getExport })

@@ -1,1 +1,4 @@
-export { getLedger as GET } from '@/lib/server/handlers/runs'
+import { getLedger } from '@/lib/server/handlers/runs'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: getLedger })

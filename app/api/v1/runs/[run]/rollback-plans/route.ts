@@ -1,1 +1,4 @@
-export { postPlan as POST } from '@/lib/server/handlers/rollbacks'
+import { postPlan } from '@/lib/server/handlers/rollbacks'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: postPlan })

@@ -1,1 +1,4 @@
-export { getTask as GET } from '@/lib/server/handlers/tasks'
+import { getTask } from '@/lib/server/handlers/tasks'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: getTask })

@@ -1,1 +1,4 @@
-export { exportWorkflowText as GET } from '@/lib/server/handlers/workflows'
+import { exportWorkflowText } from '@/lib/server/handlers/workflows'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: exportWorkflowText })

@@ -1,1 +1,4 @@
-export { endPersonsSessions as POST } from '@/lib/server/handlers/people'
+import { endPersonsSessions } from '@/lib/server/handlers/people'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: endPersonsSessions })

@@ -1,1 +1,4 @@
-export { getRollback as GET } from '@/lib/server/handlers/rollbacks'
+import { getRollback } from '@/lib/server/handlers/rollbacks'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: getRollback })

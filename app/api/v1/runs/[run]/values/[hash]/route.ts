@@ -1,1 +1,4 @@
-export { getValue as GET } from '@/lib/server/handlers/runs'
+import { getValue } from '@/lib/server/handlers/runs'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: getValue })

@@ -1,1 +1,4 @@
-export { postCheckpoint as POST } from '@/lib/server/handlers/tasks'
+import { postCheckpoint } from '@/lib/server/handlers/tasks'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: postCheckpoint })

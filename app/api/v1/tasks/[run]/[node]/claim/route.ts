@@ -1,1 +1,4 @@
-export { postClaim as POST } from '@/lib/server/handlers/tasks'
+import { postClaim } from '@/lib/server/handlers/tasks'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: postClaim })

@@ -1,1 +1,4 @@
-export { postComplete as POST } from '@/lib/server/handlers/tasks'
+import { postComplete } from '@/lib/server/handlers/tasks'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: postComplete })

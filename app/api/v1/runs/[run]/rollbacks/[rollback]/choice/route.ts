@@ -1,1 +1,4 @@
-export { postChoice as POST } from '@/lib/server/handlers/rollbacks'
+import { postChoice } from '@/lib/server/handlers/rollbacks'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: postChoice })

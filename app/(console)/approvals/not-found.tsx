@@ -1,0 +1,5 @@
+import { NoSuchApproval } from '@/components/shell/no-such'
+
+export default function NotFound() {
+  return <NoSuchApproval />
+}

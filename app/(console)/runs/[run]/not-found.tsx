@@ -1,0 +1,5 @@
+import { NoSuchRun } from '@/components/shell/no-such'
+
+export default function NotFound() {
+  return <NoSuchRun />
+}

@@ -1,0 +1,105 @@
+/*
+ * What a token says, in two or three words, and who did it. The act itself (`exec_act`) is the evidence and stands
+ * beside the words wherever they are shown; an act that this version does not know has no words but its own name.
+ */
+import type { Fact } from '@/lib/engine/facts'
+
+/** A fact in words for tables: "step began", "approved". Lower case, without a full stop. */
+export function actWords(fact: Fact): string {
+  switch (fact.type) {
+    case 'workflow_start':
+      return fact.dryRun ? 'dry run began' : 'run began'
+    case 'workflow_complete':
+      return endWords[fact.terminalStatus] ?? `run ended, ${fact.terminalStatus}`
+    case 'join':
+      return 'parents joined'
+    case 'task_offered':
+      return 'offered to agents'
+    case 'task_start':
+      return fact.attempt > 1 ? `attempt ${fact.attempt} began` : 'step began'
+    case 'task_heartbeat':
+      return 'still at work'
+    case 'claim_lapsed':
+      return 'claim lapsed'
+    case 'checkpoint':
+      return 'state sealed'
+    case 'task_complete':
+      return fact.recovered ? 'found done' : 'step done'
+    case 'error':
+      return fact.retryAt === undefined ? 'step failed' : `attempt ${fact.attempt} failed`
+    case 'approval_asked':
+      return fact.kind === 'approval' ? 'approval asked' : 'question asked'
+    case 'approval_decided':
+      return verdictWords[fact.verdict] ?? fact.verdict
+    case 'approval_commented':
+      return 'commented'
+    case 'run_paused':
+      return 'run paused'
+    case 'run_resumed':
+      return 'run resumed'
+    case 'cancel_asked':
+      return 'cancel asked'
+    case 'rollback_request':
+      return 'rollback asked'
+    case 'rollback_act':
+      return fact.undo === 'compensate' ? 'compensation began' : 'restore began'
+    case 'rollback_act_result':
+      return undoWords[fact.status] ?? `undo ${fact.status}`
+    case 'rollback_result':
+      return rollbackWords[fact.status] ?? `rollback ${fact.status}`
+    case 'rollback_choice':
+      return fact.choice === 'go_on' ? 'chose to go on' : 'chose to end'
+    default:
+      return (fact satisfies never as Fact).type
+  }
+}
+
+const endWords: Record<string, string> = {
+  success: 'run done',
+  partial: 'run partly done',
+  failed: 'run failed',
+  rolled_back: 'run rolled back',
+  escalated: 'run escalated',
+}
+
+const verdictWords: Record<string, string> = {
+  approve: 'approved',
+  refuse: 'refused',
+  took_effect: 'said it happened',
+  not_taken: 'said it did not',
+  acknowledge: 'acknowledged',
+}
+
+const undoWords: Record<string, string> = {
+  completed: 'step taken back',
+  partial: 'step partly back',
+  escalated: 'a person was told',
+  failed: 'undo failed',
+}
+
+const rollbackWords: Record<string, string> = {
+  completed: 'rollback done',
+  partial: 'rollback partly done',
+  escalated: 'rollback escalated',
+  failed: 'rollback failed',
+}
+
+/** Acts that an agent does when the step is an agent's. The others are this installation's own, or a person's. */
+const agentActs = new Set<Fact['type']>([
+  'task_start',
+  'task_heartbeat',
+  'checkpoint',
+  'task_complete',
+  'error',
+  'rollback_act',
+  'rollback_act_result',
+])
+
+/**
+ * Who did it, as tokens name actors: whoever the token says (`person:ada`), else the agent whose step it is, else
+ * `engine`. `agent` is the SPIFFE id of the agent that does the visit, when one does.
+ */
+export function actorOf(fact: Fact, agent: string | undefined): string {
+  if ('by' in fact) return fact.by
+  return agent !== undefined && agentActs.has(fact.type) ? agent : 'engine'
+}
