@@ -166,4 +166,12 @@ function addPolicy(program: Command, finish: Finish): void {
     .action(async (file, options) =>
       finish(await (await import('./policy-command')).checkCommand(file, options)),
     )
+  policy
+    .command('eval')
+    .description('evaluate a query against Rego modules; the result set goes to standard output')
+    .option('--rego <file...>', 'the modules', [])
+    .requiredOption('--query <text>', 'such as data.agent.allow, or a body with variables')
+    .option('--input <file>', 'the input document, JSON')
+    .option('--data <file>', 'the data document, JSON')
+    .action(async (options) => finish((await import('./rego-command')).evalCommand(options)))
 }

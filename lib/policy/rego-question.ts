@@ -7,8 +7,15 @@ import type { Answer } from './answer'
 import { denial } from './denial'
 import type { ToolCall } from './tool-call'
 
-/** What the query gives for one input; undefined when it gives nothing. Throws when it could not be evaluated. */
-export type AskRego = (input: JsonObject) => Promise<Json | undefined>
+/** What the query gave for one input, and, where the evaluator can tell, which clauses of its rule were tried. */
+export interface RegoSaid {
+  /** Undefined when the query gives nothing. */
+  value: Json | undefined
+  tried?: readonly { line: number; holds: boolean }[]
+}
+
+/** Evaluates the query for one input. Throws when it could not be evaluated. */
+export type AskRego = (input: JsonObject) => Promise<RegoSaid>
 
 /** The input document of a call. */
 export function regoInput(call: ToolCall): JsonObject {
@@ -34,11 +41,21 @@ export function regoInput(call: ToolCall): JsonObject {
 }
 
 /** What the evaluated query says of the call. `query` is its text, for the rule's name. */
-export function regoAnswer(call: ToolCall, query: string, value: Json | undefined): Answer {
+export function regoAnswer(call: ToolCall, query: string, { value, tried = [] }: RegoSaid): Answer {
   const rule = `policy.rego: ${query}`
-  if (value === true) return { allowed: true, rule }
+  const held = tried.find(({ holds }) => holds)
+  const byLine = held ? ` (line ${held.line})` : ''
+  if (value === true) return { allowed: true, rule: `${rule}${byLine}` }
   const found = value === undefined ? 'is undefined' : value === false ? 'is false' : 'is not true'
-  return denial(call, rule, `${rule} ${found}`)
+  return denial(call, `${rule}${byLine}`, `${rule} ${found}${held ? byLine : noneHolds(tried)}`)
+}
+
+/** `; none of its rules holds (lines 5, 9)`: where an author looks first. */
+function noneHolds(tried: NonNullable<RegoSaid['tried']>): string {
+  const lines = [...new Set(tried.map(({ line }) => line))].slice(0, 8)
+  return lines.length === 0
+    ? ''
+    : `; none of its rules holds (${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')})`
 }
 
 /** A policy that could not be asked denies. `reason` names no contents. */

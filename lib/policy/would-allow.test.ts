@@ -12,7 +12,7 @@ const read: ToolCall = { tool: 'fs.read', path: '/data/x' }
 describe('policyAnswers', () => {
   test('asks Rego only about what the list let through', async () => {
     const asked: JsonObject[] = []
-    const ask = async (input: JsonObject): Promise<Json> => asked.push(input) > 0
+    const ask = async (input: JsonObject) => ({ value: asked.push(input) > 0 })
     const policy = { ...policyAllowing({ read: ['/data/**'] }), rego }
     const denied = await policyAnswers(policy, { tool: 'fs.read', path: '/etc/shadow' }, ask)
     expect(denied.rego).toBeUndefined()
@@ -35,12 +35,34 @@ describe('policyAnswers', () => {
     [null, 'is not true'],
   ])('takes the answer %j for a denial', async (value, words) => {
     const policy = { ...policyAllowing({ read: ['*'] }), rego }
-    const answers = await policyAnswers(policy, read, async () => value as Json)
+    const answers = await policyAnswers(policy, read, async () => ({ value: value as Json }))
     expect(answers.allowlist).toMatchObject({ allowed: true })
     expect(decisive(answers)).toMatchObject({
       allowed: false,
       code: 'policy_denied',
       sentence: `fs.read denied on /data/x: policy.rego: data.agent.allow ${words}`,
+    })
+  })
+
+  test('says which lines were tried, and which held', async () => {
+    const policy = { ...policyAllowing({ read: ['*'] }), rego }
+    const said = async (value: boolean, ...holds: boolean[]) =>
+      decisive(
+        await policyAnswers(policy, read, async () => ({
+          value,
+          tried: holds.map((one, at) => ({ line: at + 5, holds: one })),
+        })),
+      )
+    expect(await said(true, false, true)).toEqual({
+      allowed: true,
+      rule: 'policy.rego: data.agent.allow (line 6)',
+    })
+    expect(await said(false, false, false)).toMatchObject({
+      sentence:
+        'fs.read denied on /data/x: policy.rego: data.agent.allow is false; none of its rules holds (lines 5, 6)',
+    })
+    expect(await said(false, true)).toMatchObject({
+      sentence: 'fs.read denied on /data/x: policy.rego: data.agent.allow is false (line 5)',
     })
   })
 
@@ -56,7 +78,7 @@ describe('policyAnswers', () => {
   })
 
   test('denies nothing where no policy is stated', async () => {
-    const answers = await policyAnswers({}, read, async () => false)
+    const answers = await policyAnswers({}, read, async () => ({ value: false }))
     expect(answers).toEqual({})
     expect(decisive(answers)).toEqual({ allowed: true, rule: 'no policy is stated' })
   })

@@ -197,7 +197,7 @@ describe('the gate with OPA', () => {
     const policies = new Policies({
       authoredFolders: [],
       unconfined: false,
-      compile: () => ({ evaluate: () => true }),
+      compile: () => ({ explain: () => ({ value: true }) }),
       opa: new Opa({ url: nobody }),
       now: () => 0,
     })

@@ -34,10 +34,10 @@ function evaluator() {
       })
     }
     return {
-      evaluate(input, data, now) {
+      explain(input, data, now) {
         asked.push({ input, data, now })
         if (text === 'throws') throw new Error('division by zero')
-        return JSON.parse(text) as Json
+        return { value: JSON.parse(text) as Json }
       },
     }
   }

@@ -8,7 +8,7 @@
 import type { Diagnostic } from '@/lib/base/diagnostic'
 import { type Hash, hashJson } from '@/lib/base/hash'
 import type { Json, JsonObject } from '@/lib/base/json'
-import type { AskRego } from '@/lib/policy/rego-question'
+import type { AskRego, RegoSaid } from '@/lib/policy/rego-question'
 import type { ToolCall } from '@/lib/policy/tool-call'
 import { decisive, type PolicyAnswers, policyAnswers } from '@/lib/policy/would-allow'
 import type { Policy, RegoRules } from '@/lib/workflow/graph'
@@ -19,9 +19,9 @@ import { refusal } from './resolved'
 import { EffectFailed, type Effects } from './runner'
 import { textOf } from './words'
 
-/** A compiled Rego policy. `evaluate` throws when it cannot answer. */
+/** A compiled Rego policy. `explain` throws when it cannot answer. */
 export interface RegoPolicy {
-  evaluate(input: Json, data: JsonObject, now: number): Json | undefined
+  explain(input: Json, data: JsonObject, now: number): RegoSaid
 }
 
 /** Compiles modules for a query. Throws an error with `diagnostics` (line, column, message) when it refuses them. */
@@ -82,10 +82,10 @@ export class Policies {
 
   #askerOf(rego: RegoRules | undefined): AskRego {
     return async (input) => {
-      if (!rego) return undefined
+      if (!rego) return { value: undefined }
       const source = await this.#sourceOf(rego)
-      if (this.#options.opa) return this.#options.opa.ask(source, input)
-      return this.#compile(source, nameOf(rego)).evaluate(input, source.data, this.#options.now())
+      if (this.#options.opa) return { value: await this.#options.opa.ask(source, input) }
+      return this.#compile(source, nameOf(rego)).explain(input, source.data, this.#options.now())
     }
   }
 

@@ -29,7 +29,7 @@ afterEach(() => new Promise((resolve) => server.close(resolve)))
 const policies = new Policies({
   authoredFolders: [],
   unconfined: false,
-  compile: () => ({ evaluate: () => undefined }),
+  compile: () => ({ explain: () => ({ value: undefined }) }),
   now: () => 0,
 })
 

@@ -1,7 +1,7 @@
 import { systemClock } from '@/lib/base/clock'
+import { compileRego } from '@/lib/policy/rego/rego'
 import { Opa, type OpaOptions } from '@/lib/runners/opa'
 import { Policies } from '@/lib/runners/policy-gate'
-import { compileRego } from './rego-compiler'
 
 export interface PolicySetting {
   authoredFolders?: readonly string[]
