@@ -9,7 +9,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
-import { access, constants } from 'node:fs/promises'
+import { access, constants, readFile } from 'node:fs/promises'
 import os from 'node:os'
 import type { Readable } from 'node:stream'
 import { endLineage, type Lineage } from './process-tree'
@@ -56,9 +56,7 @@ export interface ChildEnd {
 
 /** Runs a command and ends all it started. Rejects with the system's error when it cannot be started. */
 export async function runChild(wanted: ChildCommand): Promise<ChildEnd> {
-  const mark = markOf(wanted.key)
-  const prlimit = await limiter()
-  const [file, args] = prlimit ? [prlimit, limitedArgs(wanted, mark)] : [wanted.command, [...wanted.args]]
+  const { file, args, mark } = await limited(wanted)
   const startedAt = wanted.now()
   const child = spawn(file, args, {
     cwd: wanted.cwd,
@@ -73,7 +71,7 @@ export async function runChild(wanted: ChildCommand): Promise<ChildEnd> {
     child.once('exit', (code, name) => resolve([code, name]))
   })
   if (child.pid === undefined) return exited.then(() => Promise.reject(new Error('It has no process id')))
-  const lineage: Lineage = { pid: child.pid, mark: prlimit ? mark : undefined, pipes: pipesOf(child) }
+  const lineage: Lineage = { pid: child.pid, mark, pipes: pipesOf(child) }
   const limit = watch(wanted, lineage)
   try {
     const [code, name] = await exited
@@ -81,6 +79,7 @@ export async function runChild(wanted: ChildCommand): Promise<ChildEnd> {
     await limit.ending
     await endLineage(lineage)
     await Promise.race([Promise.all([stdout.closed, stderr.closed]), waited(maxDrainMs)])
+    if (file !== wanted.command) throwIfNotBegun(code, stderr.text())
     return {
       exitCode: code ?? -1,
       signal: name === null ? null : os.constants.signals[name],
@@ -161,33 +160,73 @@ function pipesOf(child: { pid?: number }): ReadonlySet<string> {
 
 const limiters = ['/usr/bin/prlimit', '/bin/prlimit']
 
-let foundLimiter: Promise<string | undefined> | undefined
-
-/** Where util-linux' prlimit stands: it sets limits and becomes the command, with the same process id. */
-function limiter(): Promise<string | undefined> {
-  foundLimiter ??= (async () => {
-    for (const file of limiters) {
-      if (
-        await access(file, constants.X_OK).then(
-          () => true,
-          () => false,
-        )
-      )
-        return file
-    }
-    return undefined
-  })()
-  return foundLimiter
+interface Surroundings {
+  /** Where util-linux' prlimit stands: it sets limits and becomes the command, with the same process id. */
+  prlimit?: string
+  /** Our own hard limits, which no child may exceed; absent where there is none. */
+  own: { rttime?: number; as?: number; cpu?: number }
 }
 
-function limitedArgs({ command, args, limits }: ChildCommand, mark: string): string[] {
-  return [
-    `--rttime=${mark}:${mark}`,
-    ...(limits.memoryMb === undefined ? [] : [`--as=${limits.memoryMb * 1_048_576}`]),
-    ...(limits.cpuS === undefined ? [] : [`--cpu=${limits.cpuS}`]),
-    command,
-    ...args,
+let found: Promise<Surroundings> | undefined
+
+async function look(): Promise<Surroundings> {
+  const limits = await readFile('/proc/self/limits', 'latin1').catch(() => undefined)
+  if (limits === undefined) return { own: {} }
+  // Columns: name, soft limit, hard limit, unit.
+  const hard = (name: string) => {
+    const value = new RegExp(`^${name} +\\S+ +(\\d+)`, 'm').exec(limits)?.[1]
+    return value === undefined ? undefined : Number(value)
+  }
+  const own = {
+    rttime: hard('Max realtime timeout'),
+    as: hard('Max address space'),
+    cpu: hard('Max cpu time'),
+  }
+  for (const prlimit of limiters) {
+    const stands = await access(prlimit, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (stands) return { prlimit, own }
+  }
+  return { own }
+}
+
+/** The command with its limits and its mark, as far as this machine can set them. */
+async function limited({ command, args, limits, key }: ChildCommand) {
+  found ??= look()
+  const { prlimit, own } = await found
+  if (prlimit === undefined) return { file: command, args: [...args] }
+  // Whoever is limited already cannot choose a number: the mark would be refused, and the command with it.
+  const mark = own.rttime === undefined ? markOf(key) : undefined
+  const memoryBytes = smaller(limits.memoryMb === undefined ? undefined : limits.memoryMb * 1_048_576, own.as)
+  const cpuS = smaller(limits.cpuS, own.cpu)
+  const options = [
+    ...(mark === undefined ? [] : [`--rttime=${mark}:${mark}`]),
+    ...(memoryBytes === undefined ? [] : [`--as=${memoryBytes}`]),
+    ...(cpuS === undefined ? [] : [`--cpu=${cpuS}`]),
   ]
+  if (options.length === 0) return { file: command, args: [...args] }
+  return { file: prlimit, args: [...options, command, ...args], mark }
+}
+
+/** The wanted limit, or the one there is when that is lower; absent when none is wanted. */
+function smaller(wanted: number | undefined, own: number | undefined): number | undefined {
+  return wanted === undefined ? undefined : Math.min(wanted, own ?? wanted)
+}
+
+/** What prlimit says when it could not become the command. Throws as a start without it would. */
+function throwIfNotBegun(code: number | null, stderr: string): void {
+  if (code !== 126 && code !== 127) return
+  const why = /^prlimit: failed to execute [^\n]*: ([^:\n]+)\n$/.exec(stderr)?.[1]
+  if (why !== undefined) throw Object.assign(new Error(why), { code: startErrnos[why] ?? why })
+}
+
+const startErrnos: Readonly<Record<string, string>> = {
+  'No such file or directory': 'ENOENT',
+  'Permission denied': 'EACCES',
+  'Exec format error': 'ENOEXEC',
+  'Argument list too long': 'E2BIG',
 }
 
 /** 16 digits that begin with 1 to 9: microseconds of real-time scheduling that no process ever uses. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { JsonObject } from '@/lib/base/json'
 import { envKey, readEnvConfig } from '@/lib/nodes/read-env'
 import { denial } from '@/lib/policy/denial'
+import { isOwnSetting } from './own-settings'
 import { pureAction } from './pure-action'
 import { actionOf, configOf, givenText, refusal } from './resolved'
 import type { Runner } from './runner'
@@ -33,7 +34,7 @@ export const readEnvRunner: Runner = {
 
 /** Holdpoint's own settings say where its keys and its data lie; no workflow's policy can hand those out. */
 function refuseOwn(key: string): void {
-  if (!key.toUpperCase().startsWith('HOLDPOINT_')) return
+  if (!isOwnSetting(key)) return
   const reason = 'it is a setting of Holdpoint itself, which no workflow reads'
   const { code, sentence } = denial({ tool: 'env.read', key }, 'own settings', reason)
   throw refusal(code, sentence)

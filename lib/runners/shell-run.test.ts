@@ -168,12 +168,22 @@ describe('a command', () => {
     expect(relative).toMatchObject({ code: 'config_invalid' })
     expect(relative.message).toContain('An absolute path was expected')
     const missing = await failureOf(ran({ command: '/no/such/program' }))
-    expect(missing.message).toBe('The command /no/such/program cannot be run: it does not exist.')
+    expect(missing.message).toBe(
+      'The command /no/such/program cannot be run: it does not exist, or what it needs to start does not.',
+    )
     const folder = await failureOf(ran({ command: home }))
     expect(folder.message).toContain('it is no file')
     writeFileSync(path.join(home, 'plain'), 'text')
     const plain = await failureOf(ran({ command: path.join(home, 'plain') }))
     expect(plain).toMatchObject({ code: 'command_not_runnable', retriable: false })
+  })
+
+  test('whose interpreter is missing was never begun', async () => {
+    const file = script('orphan')
+    writeFileSync(file, '#!/no/such/interpreter\n')
+    const failure = await failureOf(ran({ command: file }))
+    expect(failure).toMatchObject({ code: 'command_not_runnable', outcomeUnknown: false })
+    expect(failure.message).toContain('what it needs to start does not')
   })
 
   test('is not run in a dry run', async () => {

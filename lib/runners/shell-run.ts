@@ -160,7 +160,7 @@ async function realCommand(written: string): Promise<string> {
 }
 
 const startFaults: Readonly<Record<string, string>> = {
-  ENOENT: 'it does not exist',
+  ENOENT: 'it does not exist, or what it needs to start does not',
   ENOTDIR: 'it does not exist',
   EACCES: 'the account Holdpoint runs as may not run it',
   EPERM: 'the account Holdpoint runs as may not run it',
