@@ -1,3 +1,4 @@
+import { agentdParse } from './bench/agentd-parse'
 import { consoleAtSize } from './bench/console'
 import { durableSteps } from './bench/durable-steps'
 import type { Benchmark } from './bench/figures'
@@ -6,4 +7,11 @@ import { memory } from './bench/memory'
 import { stepHistory } from './bench/step-history'
 
 /** Every benchmark there is, in the order they are measured. */
-export const benchmarks: readonly Benchmark[] = [durableSteps, stepHistory, longLedger, memory, consoleAtSize]
+export const benchmarks: readonly Benchmark[] = [
+  durableSteps,
+  stepHistory,
+  longLedger,
+  memory,
+  consoleAtSize,
+  agentdParse,
+]

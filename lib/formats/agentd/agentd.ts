@@ -20,7 +20,8 @@
 import type { Diagnostic } from '@/lib/base/diagnostic'
 import { checkGraph, type KindLookup } from '@/lib/workflow/checks'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
-import type { GraphPath } from '@/lib/workflow/graph-problem'
+import type { GraphPath, GraphProblem } from '@/lib/workflow/graph-problem'
+import { byPlace } from '../strict-json'
 import { crossCheck } from './cross-checks'
 import { fieldsOf } from './fields'
 import { type ReadDocument, readDocument } from './read'
@@ -34,6 +35,8 @@ export interface Parsed {
   /** Present when no diagnostic is an error. */
   graph?: WorkflowGraph
   diagnostics: Diagnostic[]
+  /** Places a problem of the graph in this text; present with the graph. */
+  place?: (problem: GraphProblem) => Diagnostic
 }
 
 /**
@@ -41,12 +44,14 @@ export interface Parsed {
  * diagnostics come back, in the order of the text. Never throws for a text, however broken.
  */
 export function parseAgentd(text: string, kinds?: KindLookup): Parsed {
-  const { value, diagnostics, tell } = readToml(text)
+  const { value, diagnostics, tell, placed } = readToml(text)
   const read = value ? readDocument(value, tell) : undefined
   if (read) checkRead(read, kinds, tell, diagnostics)
-  diagnostics.sort((a, b) => a.line - b.line || a.column - b.column)
+  diagnostics.sort(byPlace)
   const broken = diagnostics.some((diagnostic) => diagnostic.severity === 'error')
-  return read && !broken ? { graph: read.graph, diagnostics } : { diagnostics }
+  if (!read || broken) return { diagnostics }
+  const place = (problem: GraphProblem) => placed({ ...problem, path: documentPath(problem.path, read) })
+  return { graph: read.graph, diagnostics, place }
 }
 
 /** The workflow's text, with a line break at its end. Throws Problem `workflow_invalid` for a graph that agentd has no words for. */
@@ -109,5 +114,13 @@ function documentPath(path: GraphPath, read: ReadDocument): GraphPath {
     if (part === 'approval') return [...place, ...rest]
     return [...place, ...inWords([part, ...rest])]
   }
+  if (list === 'policy' && at === 'rego')
+    return [...read.section('policy'), ...path.slice(1).map((name) => (name === 'text' ? 'inline' : name))]
+  if (list === 'policy' && at === 'allow')
+    return [
+      ...read.section('policy'),
+      ...path.slice(2).map((name) => (name === 'readKeys' ? 'read_keys' : name)),
+    ]
+  if (list === 'backends') return [...read.section('intelligence'), ...path]
   return [...read.section(String(list)), ...inWords(path.slice(1))]
 }

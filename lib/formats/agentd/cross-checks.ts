@@ -3,7 +3,7 @@
  * are named and not declared, routes declared twice, headers that cannot be sent, bounds of loops and maps, patterns
  * that look like more than they are. Beyond agentd: credentials written into the file are pointed out, never repeated.
  */
-import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
+import { isJsonObject, type JsonObject } from '@/lib/base/json'
 import type { GraphNode } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
 import { nearestName } from '@/lib/workflow/nearest-name'
@@ -316,10 +316,9 @@ function checkContentType(node: GraphNode, path: GraphPath, tell: Tell): void {
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
 const secretPlaceholder = /\{\{secret:([A-Za-z_][A-Za-z0-9_.-]{0,199})\}\}/g
 
-function checkHeaders(node: GraphNode, path: GraphPath, { graph }: ReadDocument, tell: Tell): void {
+function checkHeaders(node: GraphNode, path: GraphPath, { written }: ReadDocument, tell: Tell): void {
   const { headers } = node.config
   if (!isJsonObject(headers)) return
-  const secrets = [...(graph.secrets ?? []).map(({ name }) => name), ...namesOf(graph.extra.secrets)]
   for (const [name, value] of Object.entries(headers)) {
     const place = [...path, 'headers', name]
     if (!headerName.test(name))
@@ -330,12 +329,8 @@ function checkHeaders(node: GraphNode, path: GraphPath, { graph }: ReadDocument,
         message: `Node ${quoted(node.id)}: ${quoted(name)} is not the name of a header.`,
         mend: 'Use letters, digits and hyphens.',
       })
-    if (typeof value === 'string') checkHeaderValue(node, name, value, place, secrets, tell)
+    if (typeof value === 'string') checkHeaderValue(node, name, value, place, written.secrets, tell)
   }
-}
-
-function namesOf(extra: Json | undefined): string[] {
-  return isJsonObject(extra) ? Object.keys(extra) : []
 }
 
 function checkHeaderValue(

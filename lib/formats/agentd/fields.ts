@@ -11,6 +11,7 @@ export interface NodeFields {
   optional: readonly string[]
 }
 
+/** Two lists of names, each as one text. */
 function fields(required: string, optional = ''): NodeFields {
   const names = (text: string) => text.split(' ').filter((name) => name !== '')
   return { required: names(required), optional: names(optional) }

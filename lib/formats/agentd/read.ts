@@ -26,7 +26,7 @@ import type {
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
 import { nearestName } from '@/lib/workflow/nearest-name'
 import { commonFields, fieldsOf, nodeTypes } from './fields'
-import { fits, placeWords, tellMissing, tellUnknown } from './refusals'
+import { fits, nearestField, placeWords, tellMissing, tellUnknown } from './refusals'
 import * as shapes from './shapes'
 import type { Tell } from './toml-source'
 
@@ -79,6 +79,8 @@ export interface ReadDocument {
     triggerAt: number[]
     routeAt: number[]
     serverAt: number[]
+    /** Names of declared secrets, those among them that cannot be read. */
+    secrets: string[]
     policy?: JsonObject
   }
 }
@@ -94,12 +96,7 @@ export function readDocument(document: JsonObject, tell: Tell): ReadDocument | u
   const edges = readEntries(member('edges'), section('edges'), tell, readEdge)
   const triggers = readEntries(member('triggers'), section('triggers'), tell, readTrigger)
   const routes = readEntries(member('http_routes'), section('http_routes'), tell, readRoute)
-  const mcpServers = readEntries(
-    member('mcp_servers'),
-    section('mcp_servers'),
-    tell,
-    shaped(shapes.mcpServer),
-  )
+  const mcpServers = readEntries(member('mcp_servers'), section('mcp_servers'), tell, named(shapes.mcpServer))
   const backends = readBackends(member('intelligence'), section('intelligence'), tell)
   const secrets = readSecrets(member('secrets'), section('secrets'), tell)
   const budget = readBudget(member('budget'), section('budget'), tell)
@@ -147,14 +144,15 @@ export function readDocument(document: JsonObject, tell: Tell): ReadDocument | u
     startAt: entered.at,
     triggers: triggers.map(([trigger]) => trigger),
     routes: routes.map(([route]) => route),
-    auth: auth ?? {},
-    server: server ?? {},
+    auth: tableOr(member('auth')),
+    server: tableOr(member('server')),
     mcpServers: mcpServers.map(([entry]) => entry),
     written: {
       starts: starts.map(([{ name }]) => name),
       triggerAt: triggers.map(([, at]) => at),
       routeAt: routes.map(([, at]) => at),
       serverAt: mcpServers.map(([, at]) => at),
+      secrets: secrets.names,
       ...(isJsonObject(policy) ? { policy } : {}),
     },
   }
@@ -263,6 +261,12 @@ function readEntries<T>(
   return found
 }
 
+/** Entries that others refer to by name: with a fault of their own they are there all the same. */
+function named(schema: Parameters<typeof fits>[0]): ReadEntry<JsonObject> {
+  return (entry, path, tell) =>
+    fits(schema, entry, path, tell) || typeof entry.name === 'string' ? entry : undefined
+}
+
 function shaped(schema: Parameters<typeof fits>[0]): ReadEntry<JsonObject> {
   return (entry, path, tell) => (fits(schema, entry, path, tell) ? entry : undefined)
 }
@@ -275,6 +279,10 @@ function readTable(
 ): JsonObject | undefined {
   if (table === undefined || !fits(schema, table, path, tell)) return undefined
   return table as JsonObject
+}
+
+function tableOr(table: Json | undefined): JsonObject {
+  return isJsonObject(table) ? table : {}
 }
 
 function listExtra(name: string, list: Json | undefined, read: [JsonObject, number][]): JsonObject {
@@ -296,9 +304,8 @@ function readNode(entry: JsonObject, path: GraphPath, tell: Tell): GraphNode | u
       message: `${placeWords([...path, 'reversible'])} is not true or false.`,
       mend: 'Write true or false.',
     })
-  if (!hasType) return undefined
-  const known = fieldsOf(String(type))
-  if (!known) {
+  const known = hasType ? fieldsOf(String(type)) : undefined
+  if (hasType && !known) {
     const nearest = nearestName(String(type), nodeTypes)
     tell({
       path: [...path, 'type'],
@@ -308,15 +315,16 @@ function readNode(entry: JsonObject, path: GraphPath, tell: Tell): GraphNode | u
     })
   }
   const config = known ? ownConfig(entry, known, path, tell) : {}
+  // A node without a type stays, so that what leads to it is not told as well.
   if (!hasId) return undefined
   const read = retry === undefined ? undefined : readRetry(retry, [...path, 'retry'], tell)
   return {
     id: String(id),
     label: String(id),
-    kind: String(type),
+    kind: hasType ? String(type) : '',
     config,
     ...(typeof reversible === 'boolean' ? { reversible } : {}),
-    ...approvalOf(String(type), config),
+    ...approvalOf(hasType ? String(type) : '', config),
     priority: 'normal',
     ...(read ? { retry: read.retry } : {}),
     extra: read ? filled('retry', read.extra) : {},
@@ -363,7 +371,7 @@ function tellUnknownField(
   path: GraphPath,
   tell: Tell,
 ): void {
-  const nearest = nearestName(name, known)
+  const nearest = nearestField(name, known)
   tell({
     path: [...path, name],
     what: 'name',
@@ -424,21 +432,23 @@ function readRetry(
 
 export const maxJitter = 0.5
 
+/** An edge with a fault of its own still leads where it leads, so that nothing is told of its ends. */
 function readEdge(entry: JsonObject, path: GraphPath, tell: Tell): GraphEdge | undefined {
-  if (!fits(shapes.edge, entry, path, tell)) return undefined
-  const { from, to, when, max_iterations } = entry as {
-    from: string
-    to: string
-    when?: string
-    max_iterations?: number
-  }
+  fits(shapes.edge, entry, path, tell)
+  const { from, to, when, max_iterations } = entry
+  if (typeof from !== 'string' || typeof to !== 'string') return undefined
   return {
     from,
     to,
-    ...(when === undefined ? {} : { when }),
-    ...(max_iterations === undefined ? {} : { maxIterations: max_iterations }),
+    ...(typeof when === 'string' ? { when } : {}),
+    // What is no bound was told, and the edge is a loop all the same.
+    ...(max_iterations === undefined ? {} : { maxIterations: wholeOr(max_iterations, 1) }),
     extra: {},
   }
+}
+
+function wholeOr(value: Json, otherwise: number): number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 ? value : otherwise
 }
 
 interface WrittenStart {
@@ -450,12 +460,9 @@ interface WrittenStart {
 function readStarts(list: Json | undefined, path: GraphPath, tell: Tell): [WrittenStart, number][] {
   const names = new Set<string>()
   return readEntries(list, path, tell, (entry, place) => {
-    if (!fits(shapes.startNode, entry, place, tell)) return undefined
-    const { name, source, entry_node } = entry as {
-      name: string
-      source: WrittenStart['source']
-      entry_node?: string
-    }
+    const isWhole = fits(shapes.startNode, entry, place, tell)
+    const { name, source, entry_node: node } = entry
+    if (typeof name !== 'string') return undefined
     if (names.has(name))
       tell({
         path: [...place, 'name'],
@@ -464,7 +471,11 @@ function readStarts(list: Json | undefined, path: GraphPath, tell: Tell): [Writt
         mend: 'Give each start a name of its own.',
       })
     names.add(name)
-    return { name, source, ...(entry_node === undefined ? {} : { entry: entry_node }) }
+    return {
+      name,
+      source: isWhole ? (source as WrittenStart['source']) : 'manual',
+      ...(typeof node === 'string' ? { entry: node } : {}),
+    }
   })
 }
 
@@ -723,14 +734,14 @@ function readSecrets(
   source: Json | undefined,
   path: GraphPath,
   tell: Tell,
-): { secrets: SecretSource[]; extra: JsonObject } {
+): { secrets: SecretSource[]; names: string[]; extra: JsonObject } {
   const secrets: SecretSource[] = []
   const extra: JsonObject = {}
   const names = new Set<string>()
   for (const [entry, place] of secretEntries(source, path, tell)) {
-    const shape = secretShape(entry)
-    if (!fits(shape, entry, place, tell)) continue
-    const { name } = entry as { name: string }
+    const isWhole = fits(secretShape(entry), entry, place, tell)
+    const { name } = entry
+    if (typeof name !== 'string') continue
     if (names.has(name))
       tell({
         path: place,
@@ -739,6 +750,7 @@ function readSecrets(
         mend: 'Keep one of the two.',
       })
     names.add(name)
+    if (!isWhole) continue
     const env = entry.source === 'env' ? entry.var : entry.env
     const file = entry.source === 'file' ? entry.path : entry.file
     if (typeof env === 'string' && file === undefined) secrets.push({ name, from: { env } })
@@ -763,7 +775,7 @@ function readSecrets(
       })
     }
   }
-  return { secrets, extra }
+  return { secrets, names: [...names], extra }
 }
 
 function secretShape(entry: JsonObject) {

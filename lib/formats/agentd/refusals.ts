@@ -42,7 +42,7 @@ function wordsOf(issue: z.core.$ZodIssue, value: Json): string {
 
 /** An unknown member, at its name. */
 export function tellUnknown(name: string, path: GraphPath, known: readonly string[], tell: Tell): void {
-  const nearest = nearestName(name, known)
+  const nearest = nearestField(name, known)
   const takes = known.length > 0 ? `it takes ${known.join(', ')}` : 'it takes nothing'
   tell({
     path: [...path, name],
@@ -51,6 +51,11 @@ export function tellUnknown(name: string, path: GraphPath, known: readonly strin
     message: `${placeWords(path)} has no field ${quoted(name)}; ${takes}.`,
     mend: nearest ? `Did you mean ${quoted(nearest)}?` : 'Remove it, or correct its spelling.',
   })
+}
+
+/** The field that was most likely meant: one spelled nearly so, or one that begins so (`path_from` for `path`). */
+export function nearestField(name: string, known: readonly string[]): string | undefined {
+  return nearestName(name, known) ?? known.find((field) => field.startsWith(`${name}_`))
 }
 
 /** A member that must be there and is not. */
@@ -90,14 +95,9 @@ function placeText(path: GraphPath): string {
     const entry = `${(entryWords[String(list)] ?? 'Entry').replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())} ${index + 1}`
     return at === full.length - 1 ? entry : `${quoted(joined(full.slice(at + 1)))} of ${entry}`
   }
-  if (full.length === 1)
-    return typeof full[0] === 'string' && tables.has(full[0]) ? `[${full[0]}]` : quoted(joined(full))
-  const last = full.at(-1)
-  return typeof last === 'string' && tables.has(full.slice(0, 2).join('.'))
-    ? full.length === 2
-      ? `[${full.join('.')}]`
-      : `${quoted(joined(full.slice(2)))} of [${full.slice(0, 2).join('.')}]`
-    : `${quoted(joined(full.slice(1)))} of [${full[0]}]`
+  const depth = [2, 1].find((length) => tables.has(full.slice(0, length).join('.'))) ?? 0
+  const table = depth > 0 ? `[${full.slice(0, depth).join('.')}]` : 'the workflow'
+  return full.length === depth ? table : `${quoted(joined(full.slice(depth)))} of ${table}`
 }
 
 function isList(name: string | number | undefined): boolean {

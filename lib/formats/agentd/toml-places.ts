@@ -23,7 +23,7 @@ export function locate(text: string): Place {
   const root: Place = { at: 0, nameAt: 0, members: new Map() }
   let table = root
   for (let before = -1; before < scan.pos(); ) {
-    scan.skipBlank(false)
+    scan.skipBlank()
     before = scan.pos()
     if (scan.atEnd()) break
     if (scan.peek() === '[') table = scan.header(root)
@@ -150,7 +150,7 @@ function scanner(text: string) {
     pos: () => pos,
     atEnd: () => pos >= text.length,
     peek: () => text[pos],
-    skipBlank: (commas: boolean) => take(commas ? blankAndCommas : blank),
+    skipBlank: () => take(blank),
     header,
     keyValue,
   }

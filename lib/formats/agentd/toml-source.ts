@@ -29,37 +29,43 @@ export interface TomlSource {
   value?: JsonObject
   diagnostics: Diagnostic[]
   tell: Tell
+  /** The diagnostic of a fault, without telling it. */
+  placed(fault: Fault): Diagnostic
 }
 
-/** Reads a TOML text. Codes begin with `agentd_`; at most 100 diagnostics are kept. Never throws. */
+/**
+ * Reads a TOML text. Codes begin with `agentd_`; at most 100 diagnostics are kept, and an error is never left out for
+ * a warning's sake, so that none of them means none was found. Never throws.
+ */
 export function readToml(text: string): TomlSource {
   const diagnostics: Diagnostic[] = []
   // A byte order mark is no part of TOML, yet editors write it; a space has the same length.
   const toml = text.startsWith('\uFEFF') ? ` ${text.slice(1)}` : text
   const lines = lineTable(toml)
   let places: Place | undefined
-  const place = (path: GraphPath, what: 'name' | 'value') => {
+  const placeOf = (path: GraphPath, what: 'name' | 'value') => {
+    if (path.length === 0) return { line: 1, column: 1 }
     places ??= locate(toml)
     return lines.at(offsetOf(places, path, what))
   }
-  const tell: Tell = ({ path, code, message, mend, severity, what }) => {
-    if (diagnostics.length >= maxDiagnostics) return
-    const pointer = path.map((part) => `/${escaped(String(part))}`).join('')
-    const at = path.length === 0 ? { line: 1, column: 1 } : place(path, what ?? 'value')
-    diagnostics.push({
-      severity: severity ?? 'error',
-      code: `agentd_${code}`,
-      message,
-      mend,
-      ...at,
-      path: pointer,
-    })
+  const placed = ({ path, code, message, mend, severity, what }: Fault): Diagnostic => ({
+    severity: severity ?? 'error',
+    code: `agentd_${code}`,
+    message,
+    mend,
+    ...placeOf(path, what ?? 'value'),
+    path: path.map((part) => `/${escaped(String(part))}`).join(''),
+  })
+  const tell: Tell = (fault) => {
+    if (diagnostics.length < maxDiagnostics) diagnostics.push(placed(fault))
+    else if (fault.severity !== 'warning') {
+      const warning = diagnostics.findLastIndex(({ severity }) => severity === 'warning')
+      if (warning >= 0) diagnostics[warning] = placed(fault)
+    }
   }
   const value = withinBounds(toml, lines, tell, diagnostics) ? parsed(toml, diagnostics) : undefined
   if (value) tellUnkeepable(value, [], tell)
-  return diagnostics.some((diagnostic) => diagnostic.code === 'agentd_no_value')
-    ? { diagnostics, tell }
-    : { value, diagnostics, tell }
+  return { ...(diagnostics.length === 0 ? { value } : {}), diagnostics, tell, placed }
 }
 
 function withinBounds(
