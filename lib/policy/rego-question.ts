@@ -43,19 +43,18 @@ export function regoInput(call: ToolCall): JsonObject {
 /** What the evaluated query says of the call. `query` is its text, for the rule's name. */
 export function regoAnswer(call: ToolCall, query: string, { value, tried = [] }: RegoSaid): Answer {
   const rule = `policy.rego: ${query}`
-  const held = tried.find(({ holds }) => holds)
-  const byLine = held ? ` (line ${held.line})` : ''
-  if (value === true) return { allowed: true, rule: `${rule}${byLine}` }
+  const held = linesOf(tried, true)
+  if (value === true) return { allowed: true, rule: `${rule}${held === '' ? '' : ` (${held})`}` }
   const found = value === undefined ? 'is undefined' : value === false ? 'is false' : 'is not true'
-  return denial(call, `${rule}${byLine}`, `${rule} ${found}${held ? byLine : noneHolds(tried)}`)
+  const not = linesOf(tried, false)
+  const why = [held, not && `${not} not holding`].filter(Boolean).join(', ')
+  return denial(call, rule, `${rule} ${found}${why === '' ? '' : ` (${why})`}`)
 }
 
-/** `; none of its rules holds (lines 5, 9)`: where an author looks first. */
-function noneHolds(tried: NonNullable<RegoSaid['tried']>): string {
-  const lines = [...new Set(tried.map(({ line }) => line))].slice(0, 8)
-  return lines.length === 0
-    ? ''
-    : `; none of its rules holds (${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')})`
+/** `lines 5, 10`: the clauses that held or did not, where an author looks first. A default rule holds when no other does. */
+function linesOf(tried: NonNullable<RegoSaid['tried']>, holds: boolean): string {
+  const lines = [...new Set(tried.filter((one) => one.holds === holds).map(({ line }) => line))].slice(0, 8)
+  return lines.length === 0 ? '' : `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}`
 }
 
 /** A policy that could not be asked denies. `reason` names no contents. */

@@ -58,8 +58,7 @@ describe('policyAnswers', () => {
       rule: 'policy.rego: data.agent.allow (line 6)',
     })
     expect(await said(false, false, false)).toMatchObject({
-      sentence:
-        'fs.read denied on /data/x: policy.rego: data.agent.allow is false; none of its rules holds (lines 5, 6)',
+      sentence: 'fs.read denied on /data/x: policy.rego: data.agent.allow is false (lines 5, 6 not holding)',
     })
     expect(await said(false, true)).toMatchObject({
       sentence: 'fs.read denied on /data/x: policy.rego: data.agent.allow is false (line 5)',

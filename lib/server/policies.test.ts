@@ -42,7 +42,7 @@ describe('a Rego policy', () => {
     })
     expect(await answer({ tool: 'fs.read', path: '/data/x' })).toMatchObject({
       sentence:
-        'fs.read denied on /data/x: policy.rego: data.agent.allow is false; none of its rules holds (lines 5, 10)',
+        'fs.read denied on /data/x: policy.rego: data.agent.allow is false (line 3, lines 5, 10 not holding)',
     })
     expect(await answer({ tool: 'fs.read', path: '/etc/shadow' })).toMatchObject({ rule: 'policy.fs.read' })
     expect(await answer({ tool: 'env.read', key: 'HOME' })).toMatchObject({ allowed: false })
