@@ -185,6 +185,12 @@ export interface LeaseStore {
   nextDue(now: number): Promise<number | undefined>
 }
 
+/**
+ * The media type of a version that nobody wrote: a graph that a step runs, made from a workflow (a child under its
+ * caller's policy, an agent loop). It is kept like any other, and stands in no list.
+ */
+export const derivedMediaType = 'application/vnd.holdpoint.graph+json'
+
 export interface WorkflowRecord {
   /** Content hash of the graph. */
   version: Hash

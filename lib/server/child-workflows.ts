@@ -1,5 +1,4 @@
 /** Workflows that steps of other workflows name (agentd section 1.45): found, read, checked and pinned. */
-import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { isProblem } from '@/lib/base/problem'
 import type { RunHeader } from '@/lib/engine/ports'
@@ -7,11 +6,9 @@ import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
 import { nodeKind } from '@/lib/nodes/registry'
 import { EffectFailed } from '@/lib/runners/runner'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
+import { readAuthored } from './authored-files'
 import type { Installation } from './installation'
-import { importWorkflow } from './workflows'
-
-/** A workflow's text is at most this long. */
-const maxTextBytes = 5 * 1024 * 1024
+import { importWorkflow, keepDerived } from './workflows'
 
 /**
  * The workflow at a path the author declared: a file beside the workflow, where this installation reads authored files
@@ -38,19 +35,39 @@ export async function loadChild(
       `"${graph.name}" pauses for approval at ${pausing.id}, and only a run of its own may; pause in the workflow that calls it`,
     )
   }
-  return { version, consequence: consequenceOfGraph(graph) }
+  const above = await house.graphOf(parent.version)
+  const held = underCaller(graph, above.graph)
+  const pinned = held === graph ? version : await keepDerived(house, held, parent.startedBy)
+  return { version: pinned, consequence: consequenceOfGraph(graph) }
+}
+
+/**
+ * A child runs under the policy of whoever calls it, with the same backends, secrets and servers (agentd section 1.45):
+ * calling a workflow never allows what calling it was not allowed.
+ */
+export function underCaller(child: WorkflowGraph, caller: WorkflowGraph): WorkflowGraph {
+  const { policy, backends = [], secrets = [], extra } = caller
+  const isBound = policy.allow !== undefined || policy.rego !== undefined
+  const servers = extra.mcp_servers
+  if (!isBound && backends.length + secrets.length === 0 && servers === undefined) return child
+  return {
+    ...child,
+    policy: isBound ? policy : child.policy,
+    ...withNamed('backends', [...backends, ...(child.backends ?? [])]),
+    ...withNamed('secrets', [...secrets, ...(child.secrets ?? [])]),
+    extra: servers === undefined ? child.extra : { ...child.extra, mcp_servers: servers },
+  }
+}
+
+/** The member with one entry for each name, the first one; nothing when there are none. */
+function withNamed<K extends string, T extends { name: string }>(key: K, entries: T[]): { [P in K]?: T[] } {
+  const byName = new Map(entries.toReversed().map((entry) => [entry.name, entry]))
+  return entries.length === 0 ? {} : ({ [key]: [...byName.values()].toReversed() } as { [P in K]?: T[] })
 }
 
 async function fromFile(house: Installation, workflow: string, { startedBy }: RunHeader) {
-  for (const folder of house.authoredFolders) {
-    const file = path.resolve(folder, workflow)
-    const bytes = await readFile(file).catch(() => undefined)
-    if (!bytes) continue
-    if (bytes.byteLength > maxTextBytes)
-      throw refused('workflow_invalid', `"${workflow}" is longer than 5 MiB`)
-    return imported(house, bytes.toString('utf8'), path.basename(file), startedBy)
-  }
-  return undefined
+  const text = await readAuthored(house, workflow)
+  return text === undefined ? undefined : imported(house, text, path.basename(workflow), startedBy)
 }
 
 async function imported(house: Installation, text: string, filename: string, by: string): Promise<string> {

@@ -16,6 +16,7 @@ import { LIVE_TTL_S } from '@/lib/ect/checks'
 import { type KeyRing, openKeyRing } from '@/lib/ect/keys-file'
 import { signClaims, signClaimsAsync, signHead } from '@/lib/ect/sign'
 import { verifyTokenSync } from '@/lib/ect/verify-node'
+import { derivedMediaType, type WorkflowRecord } from '@/lib/engine/ports'
 import { readWorkflow } from '@/lib/formats/format'
 import type { OpaOptions } from '@/lib/runners/opa'
 import type { Policies } from '@/lib/runners/policy-gate'
@@ -28,11 +29,13 @@ import type { Store } from '@/lib/store/store'
 import { ChildWaits } from '@/lib/worker/child-waits'
 import type { AgentsOfRun, Timer, Vault, WorkerPorts } from '@/lib/worker/ports'
 import { RunBook, type Signer } from '@/lib/worker/run-book'
+import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import type { AnswerStore } from './http/idempotency'
 import { createLog, type Log } from './log'
 import { policiesOf } from './policies'
 import { reachOf } from './reach'
+import { openReachable, type Reachable } from './reachable'
 
 export interface InstallationOptions {
   dataDir: string
@@ -46,6 +49,8 @@ export interface InstallationOptions {
   unconfined?: boolean
   /** Decides Rego policies instead of the evaluator here; by default what HOLDPOINT_OPA_URL names. */
   opa?: OpaOptions
+  /** Models and tools; by default those that `models.json` and `tools.json` in the data folder name. */
+  reachable?: Reachable
   /** First part of this installation's SPIFFE ids. */
   trustDomain?: string
   log?: Log
@@ -67,6 +72,7 @@ export interface Installation {
   readonly log: Log
   readonly policies: Policies
   readonly authoredFolders: readonly string[]
+  readonly reachable: Reachable
   /** The graph of a stored version. Throws Problem `not_found`. */
   graphOf(version: string): Promise<GraphIndex>
   personOf(request: Request): Promise<Principal | undefined>
@@ -88,6 +94,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const people = openPeople(store)
   const agents = openAgents(store)
   const signer = signerOf(keys, id)
+  const reachable = options.reachable ?? (await openReachable(dataDir))
   const graphOf = graphsOf(store)
   const book = new RunBook({
     ledger: store.ledger,
@@ -140,10 +147,14 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     log,
     policies: policiesOf(options),
     authoredFolders: options.authoredFolders ?? [],
+    reachable,
     graphOf,
     personOf: (request) => personOf(auth, request),
     tokenOf: (request) => tokenOf(auth, request),
-    close: () => store.close(),
+    async close() {
+      await reachable.mcp.close()
+      await store.close()
+    },
   }
   return installation
 }
@@ -216,7 +227,7 @@ function graphsOf(store: Store): (version: string) => Promise<GraphIndex> {
   const kept = new Map<string, Promise<GraphIndex>>()
   async function read(version: string): Promise<GraphIndex> {
     const record = await store.workflows.get(version)
-    const graph = record && readWorkflow(record.source).graph
+    const graph = record && graphOfRecord(record)
     if (graph) return indexGraph(graph)
     throw new Problem('not_found', `The workflow version ${version.slice(0, 50)} is not stored here`)
   }
@@ -231,6 +242,10 @@ function graphsOf(store: Store): (version: string) => Promise<GraphIndex> {
     if (kept.size > graphsKept && oldest !== undefined) kept.delete(oldest)
     return index
   }
+}
+
+function graphOfRecord({ mediaType, source }: WorkflowRecord): WorkflowGraph | undefined {
+  return mediaType === derivedMediaType ? (JSON.parse(source) as WorkflowGraph) : readWorkflow(source).graph
 }
 
 async function tokenHolds(

@@ -1,24 +1,107 @@
 /*
  * What steps of this installation reach: the workflow's policy, secrets, models, MCP servers and child runs. Put
- * together here, because each of them is another room's.
+ * together here, because each of them is another room's. Everything is made when it is first asked for: most steps
+ * reach for nothing.
  */
+import { isJsonObject, type JsonObject } from '@/lib/base/json'
 import { grantedTo } from '@/lib/policy/grants'
-import { noReach, type Reach } from '@/lib/runners/no-reach'
+import { type ToolCall, targetOfCall } from '@/lib/policy/tool-call'
+import type { McpServerConfig } from '@/lib/runners/mcp/server-config'
+import { openModels } from '@/lib/runners/models/models'
+import type { Reach } from '@/lib/runners/no-reach'
+import { EffectFailed, type McpServers, type Models } from '@/lib/runners/runner'
 import { childRunsOf } from '@/lib/worker/child-runs'
 import type { ReachingStep, ReachOf } from '@/lib/worker/ports'
+import type { WorkflowGraph } from '@/lib/workflow/graph'
+import { readAuthored } from './authored-files'
 import { loadChild } from './child-workflows'
 import type { Installation } from './installation'
+import { environmentOf, secretOf } from './secrets'
 
 /** The reach of each step. `house` is asked for when a step begins: the installation is made with this in it. */
 export function reachOf(house: () => Installation): ReachOf {
-  return (step) => ({
-    ...noReach,
-    allow: allowOf(house(), step),
-    children: childRunsOf(house().ports, (workflow, parent) => loadChild(house(), workflow, parent), step),
-  })
+  return (step) => new StepReach(house(), step)
 }
 
-/** The gate of the run's policy, as it was granted. */
-function allowOf({ policies, ports }: Installation, { run }: ReachingStep): Reach['allow'] {
-  return policies.gateOf(grantedTo(run.graph.graph, ports).policy)
+class StepReach implements Reach {
+  readonly #house: Installation
+  readonly #step: ReachingStep
+  #models: Models | undefined
+  #mcp: McpServers | undefined
+
+  constructor(house: Installation, step: ReachingStep) {
+    this.#house = house
+    this.#step = step
+  }
+
+  get #graph(): WorkflowGraph {
+    return this.#step.run.graph.graph
+  }
+
+  readonly allow = async (call: ToolCall): Promise<void> => {
+    const { ports, policies } = this.#house
+    if (!ports.unconfined && !this.#graph.policy.allow) refuseUnlisted(call)
+    await policies.gateOf(grantedTo(this.#graph, ports).policy)(call)
+  }
+
+  readonly secret = (name: string): Promise<string | undefined> => secretOf(this.#house, this.#graph, name)
+  readonly authored = (path: string): Promise<string | undefined> => readAuthored(this.#house, path)
+
+  get models(): Models {
+    const { backends, budgets, scripts } = this.#house.reachable
+    const { header } = this.#step
+    this.#models ??= openModels({
+      backends: this.#graph.backends ?? [],
+      installationBackends: backends,
+      env: environmentOf(this.#house),
+      secret: this.secret,
+      read: this.authored,
+      spend: budgets.purseOf(this.#house, this.#step),
+      run: header.parent?.runId ?? header.runId,
+      positions: scripts,
+    })
+    return this.#models
+  }
+
+  get mcp(): McpServers {
+    this.#mcp ??= this.#house.reachable.mcp.serversOf(ownServers(this.#house, this.#graph))
+    return this.#mcp
+  }
+
+  get children(): Reach['children'] {
+    const house = this.#house
+    return childRunsOf(house.ports, (workflow, parent) => loadChild(house, workflow, parent), this.#step)
+  }
+}
+
+/**
+ * Without a policy agentd allows everything, because it runs as the person who typed the command. A server runs for
+ * many: there programs and variables are only reached when the workflow names them.
+ */
+function refuseUnlisted(call: ToolCall): void {
+  if (call.tool !== 'shell.run' && call.tool !== 'env.read') return
+  const where = call.tool === 'shell.run' ? '[policy.shell] commands' : '[policy.env] read_keys'
+  throw new EffectFailed(
+    'policy_denied',
+    `${call.tool} denied on ${targetOfCall(call)}: on a server the workflow names it under ${where} first`,
+    { errorType: 'constraint_violation' },
+  )
+}
+
+/** MCP servers a workflow brings: programs, so only where its author is the one who runs it. */
+function ownServers({ ports }: Installation, { extra }: WorkflowGraph): McpServerConfig[] {
+  const listed = Array.isArray(extra.mcp_servers) ? extra.mcp_servers.filter(isJsonObject) : []
+  if (!ports.unconfined) return []
+  return listed.flatMap((server) => serverOf(server))
+}
+
+function serverOf({ name, command, env }: JsonObject): McpServerConfig[] {
+  const words = Array.isArray(command) ? command.filter((word) => typeof word === 'string') : []
+  const [program, ...args] = words
+  if (typeof name !== 'string' || program === undefined) return []
+  const given = isJsonObject(env) ? Object.entries(env) : []
+  const set = given.flatMap(([variable, from]) =>
+    typeof from === 'string' ? [[variable, process.env[from] ?? ''] as const] : [],
+  )
+  return [{ name, command: program, args, env: Object.fromEntries(set), passEnv: [] }]
 }

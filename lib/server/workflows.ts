@@ -2,9 +2,11 @@
  * Workflow versions: immutable, named by the hash of what they say. A text is read here with what only this installation
  * knows: which folders are its own, and which agents are registered. That changes, so it is asked anew each time.
  */
+
+import { canonicalJson } from '@/lib/base/canonical-json'
 import type { Diagnostic } from '@/lib/base/diagnostic'
 import { Problem } from '@/lib/base/problem'
-import type { WorkflowRecord } from '@/lib/engine/ports'
+import { derivedMediaType, type WorkflowRecord } from '@/lib/engine/ports'
 import { type ReadWorkflow, readWorkflow, withProblems } from '@/lib/formats/format'
 import { nodeKind } from '@/lib/nodes/registry'
 import { reachProblems } from '@/lib/policy/reach'
@@ -71,4 +73,25 @@ export async function importWorkflow(
   }
   const isNew = await installation.store.workflows.put(record)
   return { record, graph, diagnostics, isNew }
+}
+
+/** Keeps a graph that was made from a workflow as a version of its own, which stands in no list. */
+export async function keepDerived(
+  installation: Pick<Installation, 'store' | 'ports'>,
+  graph: WorkflowGraph,
+  by: string,
+): Promise<string> {
+  const version = versionOf(graph)
+  await installation.store.workflows.put({
+    version,
+    name: graph.name,
+    description: graph.description,
+    format: graph.format,
+    source: canonicalJson(graph),
+    mediaType: derivedMediaType,
+    importedAt: installation.ports.timer.now(),
+    importedBy: by,
+    nodeCount: graph.nodes.length,
+  })
+  return version
 }

@@ -1,4 +1,4 @@
-import type { WorkflowRecord } from '@/lib/engine/ports'
+import { derivedMediaType, type WorkflowRecord } from '@/lib/engine/ports'
 import { pageRows, readCursor, type SortKey, writeCursor } from './cursor'
 import type { StoredRun, Tables } from './memory'
 import {
@@ -91,6 +91,7 @@ export function memoryApprovals(tables: Tables): ApprovalQueries {
 export function memoryWorkflows(tables: Tables): WorkflowQueries {
   const newestOf = (name?: string): WorkflowRecord[] =>
     [...tables.workflows.values()]
+      .filter((record) => record.mediaType !== derivedMediaType)
       .filter((record) => name === undefined || record.name === name)
       .sort((a, b) => b.importedAt - a.importedAt || (a.version < b.version ? 1 : -1))
   const latest = (): WorkflowRecord[] => {

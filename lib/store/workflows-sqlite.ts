@@ -1,4 +1,4 @@
-import type { WorkflowRecord } from '@/lib/engine/ports'
+import { derivedMediaType, type WorkflowRecord } from '@/lib/engine/ports'
 import { type Control, isUniqueViolation } from './control'
 import type { Workflow } from './generated/sqlite/client'
 import type { WorkflowQueries, WorkflowSummary } from './store'
@@ -35,7 +35,10 @@ export function sqliteWorkflows(control: Control): WorkflowQueries {
     },
     async versions(name) {
       const rows = await control.read((prisma) =>
-        prisma.workflow.findMany({ where: { name }, orderBy: [{ importedAt: 'desc' }, { version: 'desc' }] }),
+        prisma.workflow.findMany({
+          where: { name, mediaType: { not: derivedMediaType } },
+          orderBy: [{ importedAt: 'desc' }, { version: 'desc' }],
+        }),
       )
       return rows.map(toRecord)
     },
@@ -64,7 +67,7 @@ function newest(control: Control): Promise<SummaryRow[]> {
         SELECT version, name, description, format, media_type, imported_at, imported_by, node_count,
           count(*) OVER (PARTITION BY name) AS versions,
           row_number() OVER (PARTITION BY name ORDER BY imported_at DESC, version DESC) AS age
-        FROM workflows
+        FROM workflows WHERE media_type <> ${derivedMediaType}
       ) WHERE age = 1 ORDER BY name`,
   )
 }

@@ -18,6 +18,7 @@ export function effectsFor(
   header: RunHeader,
   step: Omit<ReachingStep, 'run' | 'header' | 'draining'> & { draining?: AbortSignal },
 ): Effects {
+  const reach = ports.reach({ draining: never, ...step, run, header })
   return {
     runId: header.runId,
     signal: step.signal,
@@ -29,7 +30,19 @@ export function effectsFor(
     childLimits: childLimitsOf(run.graph.graph.budget),
     agents: ports.agents(header.wid),
     follows: step.follows,
-    ...ports.reach({ draining: never, ...step, run, header }),
+    allow: reach.allow,
+    secret: reach.secret,
+    authored: reach.authored,
+    // Made when they are asked for: most steps ask for none.
+    get models() {
+      return reach.models
+    },
+    get mcp() {
+      return reach.mcp
+    },
+    get children() {
+      return reach.children
+    },
     now: () => ports.timer.now(),
   }
 }
