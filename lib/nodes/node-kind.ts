@@ -23,6 +23,8 @@ export interface FieldWords {
 
 export interface NodeKind<C = Record<string, unknown>> {
   kind: string
+  /** Part of graphs made for another kind; no palette offers it and no file names it. */
+  internal?: true
   /** A verb and its object: "Write a file". */
   title: string
   /** One sentence for the palette. */

@@ -3,7 +3,10 @@
  * lib/runners has a table with the same keys, and the type holds the two together.
  */
 import { agent } from './agent'
+import { agentLoop } from './agent-loop'
+import { agentThink } from './agent-think'
 import { call } from './call'
+import { callMcpTool } from './call-mcp-tool'
 import { condition } from './condition'
 import { createDir } from './create-dir'
 import { diffCompute } from './diff-compute'
@@ -19,6 +22,7 @@ import { parseJson } from './parse-json'
 import { pauseForApproval } from './pause-for-approval'
 import { readEnv } from './read-env'
 import { readFile } from './read-file'
+import { readMcpResource } from './read-mcp-resource'
 import { respond } from './respond'
 import { shellRun } from './shell-run'
 import { switchKind } from './switch'
@@ -30,11 +34,14 @@ import { writeFile } from './write-file'
 export const nodeKinds = {
   read_file: readFile,
   read_env: readEnv,
+  read_mcp_resource: readMcpResource,
   write_file: writeFile,
   create_dir: createDir,
   http_request: httpRequest,
   shell_run: shellRun,
+  call_mcp_tool: callMcpTool,
   llm_infer: llmInfer,
+  agent_loop: agentLoop,
   template_render: templateRender,
   parse_json: parseJson,
   json_select: jsonSelect,
@@ -51,6 +58,7 @@ export const nodeKinds = {
   pause_for_approval: pauseForApproval,
   task,
   agent,
+  agent_think: agentThink,
 } as const satisfies Record<string, NodeKind>
 
 export type KindName = keyof typeof nodeKinds
@@ -74,4 +82,4 @@ export function nodeKind(name: string): NodeKind | undefined {
 export const kindNames = Object.keys(nodeKinds) as KindName[]
 
 // Who looks a kind up that does not exist is told which do.
-nodeKind.names = kindNames as readonly string[]
+nodeKind.names = kindNames.filter((name) => nodeKind(name)?.internal !== true) as readonly string[]

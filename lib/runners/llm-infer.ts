@@ -53,13 +53,15 @@ export const llmInferRunner: Runner = {
     const messages: ModelCall['messages'] = [{ role: 'user', text: wanted.prompt }]
     const rounds = 1 + (wanted.output_repairs ?? 0)
     let fault = ''
+    let modelTokens = 0
     for (let round = 1; round <= rounds; round++) {
       const answer = await effects.models.ask(
         { backend: wanted.backend, messages: [...messages], maxTokens, schema: contract?.schema },
         effects.signal,
       )
+      modelTokens += answer.usage.promptTokens + answer.usage.completionTokens
       const checked = contract ? contract.check(answer.text) : { value: null }
-      if ('value' in checked) return { output: outputOf(answer, checked.value) }
+      if ('value' in checked) return { output: outputOf(answer, checked.value), modelTokens }
       fault = checked.fault
       messages.push(
         { role: 'assistant', text: answer.text },

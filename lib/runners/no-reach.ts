@@ -21,5 +21,10 @@ export const noReach: Reach = {
     read: nothing('MCP servers'),
     names: () => [],
   },
-  children: { load: nothing('child runs'), run: nothing('child runs'), takeBack: nothing('child runs') },
+  children: {
+    load: nothing('child runs'),
+    loop: nothing('child runs'),
+    run: nothing('child runs'),
+    takeBack: nothing('child runs'),
+  },
 }

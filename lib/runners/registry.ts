@@ -4,7 +4,10 @@
  */
 import type { EngineKind, KindName, RunnableKind } from '@/lib/nodes/registry'
 import { agentRunner } from './agent'
+import { agentLoopRunner } from './agent-loop'
+import { agentThinkRunner } from './agent-think'
 import { callRunner } from './call'
+import { callMcpToolRunner } from './call-mcp-tool'
 import { conditionRunner } from './condition'
 import { createDirRunner } from './create-dir'
 import { diffComputeRunner } from './diff-compute'
@@ -19,6 +22,7 @@ import { parseJsonRunner } from './parse-json'
 import { pauseForApprovalResolver } from './pause-for-approval'
 import { readEnvRunner } from './read-env'
 import { readFileRunner } from './read-file'
+import { readMcpResourceRunner } from './read-mcp-resource'
 import { respondRunner } from './respond'
 import type { Resolver, Runner } from './runner'
 import { shellRunRunner } from './shell-run'
@@ -31,11 +35,15 @@ import { writeFileRunner } from './write-file'
 export const runners: Readonly<Record<RunnableKind, Runner>> = {
   read_file: readFileRunner,
   read_env: readEnvRunner,
+  read_mcp_resource: readMcpResourceRunner,
   write_file: writeFileRunner,
   create_dir: createDirRunner,
   http_request: httpRequestRunner,
   shell_run: shellRunRunner,
+  call_mcp_tool: callMcpToolRunner,
   llm_infer: llmInferRunner,
+  agent_loop: agentLoopRunner,
+  agent_think: agentThinkRunner,
   template_render: templateRenderRunner,
   parse_json: parseJsonRunner,
   json_select: jsonSelectRunner,

@@ -163,6 +163,8 @@ export interface ChildOutcome {
 export interface ChildRuns {
   /** The workflow at an author-declared path or name, pinned. Throws EffectFailed with all that is wrong with it. */
   load(workflow: string): Promise<{ version: Hash; consequence: Consequence }>
+  /** The graph of an agent loop with this config, made from the run's own workflow (lib/nodes/agent-loop-graph.ts) and pinned. */
+  loop(config: JsonObject): Promise<{ version: Hash; consequence: Consequence }>
   /** Begins the child once, whatever crashes between, and waits for its end. `index` tells children of one step apart. */
   run(
     child: { version: Hash; start?: string; input: Json; index: number },

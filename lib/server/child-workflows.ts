@@ -1,7 +1,10 @@
 /** Workflows that steps of other workflows name (agentd section 1.45): found, read, checked and pinned. */
 import path from 'node:path'
+import type { JsonObject } from '@/lib/base/json'
 import { isProblem } from '@/lib/base/problem'
 import type { RunHeader } from '@/lib/engine/ports'
+import { agentLoopConfig } from '@/lib/nodes/agent-loop'
+import { agentLoopGraph } from '@/lib/nodes/agent-loop-graph'
 import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
 import { nodeKind } from '@/lib/nodes/registry'
 import { EffectFailed } from '@/lib/runners/runner'
@@ -39,6 +42,20 @@ export async function loadChild(
   const held = underCaller(graph, above.graph)
   const pinned = held === graph ? version : await keepDerived(house, held, parent.startedBy)
   return { version: pinned, consequence: consequenceOfGraph(graph) }
+}
+
+/** The graph of an agent loop that stands in the parent's workflow, kept. */
+export async function loadLoop(
+  house: Installation,
+  config: JsonObject,
+  parent: RunHeader,
+): Promise<{ version: string; consequence: Consequence }> {
+  const above = await house.graphOf(parent.version)
+  const graph = agentLoopGraph(agentLoopConfig.parse(config), above.graph)
+  return {
+    version: await keepDerived(house, graph, parent.startedBy),
+    consequence: consequenceOfGraph(graph),
+  }
 }
 
 /**

@@ -14,7 +14,7 @@ import { childRunsOf } from '@/lib/worker/child-runs'
 import type { ReachingStep, ReachOf } from '@/lib/worker/ports'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { readAuthored } from './authored-files'
-import { loadChild } from './child-workflows'
+import { loadChild, loadLoop } from './child-workflows'
 import type { Installation } from './installation'
 import { environmentOf, secretOf } from './secrets'
 
@@ -70,7 +70,12 @@ class StepReach implements Reach {
 
   get children(): Reach['children'] {
     const house = this.#house
-    return childRunsOf(house.ports, (workflow, parent) => loadChild(house, workflow, parent), this.#step)
+    return childRunsOf(
+      house.ports,
+      (workflow, parent) => loadChild(house, workflow, parent),
+      this.#step,
+      (config, parent) => loadLoop(house, config, parent),
+    )
   }
 }
 

@@ -8,7 +8,7 @@
  *                             ╰── the same id after a crash
  */
 import { type RunId, runIdOf, uuidOfText, widOf } from '@/lib/base/ids'
-import type { Json } from '@/lib/base/json'
+import type { Json, JsonObject } from '@/lib/base/json'
 import { isProblem } from '@/lib/base/problem'
 import { endingOf } from '@/lib/engine/outcome'
 import type { RunHeader } from '@/lib/engine/ports'
@@ -26,16 +26,29 @@ export const maxCallDepth = 8
 /** Another process may have ended the child: it is looked for at least this often. */
 const lookMs = 5000
 
-/** The workflow at an author-declared path or name, as the step's own workflow means it. */
-export type LoadChild = (workflow: string, parent: RunHeader) => ReturnType<ChildRuns['load']>
+/** Where the workflows of children come from: `load` and `loop` of ChildRuns, for the step's own run. */
+export interface ChildWorkflows {
+  load(workflow: string, parent: RunHeader): ReturnType<ChildRuns['load']>
+  loop(config: JsonObject, parent: RunHeader): ReturnType<ChildRuns['loop']>
+}
+
+/** The graph of an agent loop of the step's own workflow. */
+export type LoadLoop = (config: JsonObject, parent: RunHeader) => ReturnType<ChildRuns['loop']>
 
 /** What a child is begun with. */
 type Child = Parameters<ChildRuns['run']>[0]
 
 /** The child runs of one attempt of one step. */
-export function childRunsOf(ports: WorkerPorts, load: LoadChild, step: ReachingStep): ChildRuns {
+export function childRunsOf(
+  ports: WorkerPorts,
+  load: LoadChild,
+  step: ReachingStep,
+  loop: LoadLoop = noLoop,
+): ChildRuns {
   return {
-    load: (workflow) => load(workflow, step.header),
+    load: (workflow) => workflows.load(workflow, step.header),
+    loop: (config) => workflows.loop(config, step.header),
+    loop: (config) => loop(config, step.header),
     async run(child, signal) {
       const runId = childId(step, child.index)
       await begin(ports, step, runId, child)
@@ -48,6 +61,10 @@ export function childRunsOf(ports: WorkerPorts, load: LoadChild, step: ReachingS
     },
     takeBack: (request, signal) => takeChildrenBack(ports, step, request, signal),
   }
+}
+
+async function noLoop(): Promise<never> {
+  throw new EffectFailed('not_configured', 'There are no agent loops where this runs')
 }
 
 function childId({ header, node, visit, attempt }: ReachingStep, index: number): RunId {
