@@ -8,17 +8,26 @@ import { agentLoopGraph } from '@/lib/nodes/agent-loop-graph'
 import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
 import { nodeKind } from '@/lib/nodes/registry'
 import { EffectFailed } from '@/lib/runners/runner'
+import type { ChildWorkflows } from '@/lib/worker/child-runs'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { readAuthored } from './authored-files'
 import type { Installation } from './installation'
 import { importWorkflow, keepDerived } from './workflows'
+
+/** Where steps of this installation find the workflows they run. */
+export function childWorkflows(house: Installation): ChildWorkflows {
+  return {
+    load: (workflow, parent) => loadChild(house, workflow, parent),
+    loop: (config, parent) => loadLoop(house, config, parent),
+  }
+}
 
 /**
  * The workflow at a path the author declared: a file beside the workflow, where this installation reads authored files
  * (the command line does), else one of the library with that name. Throws EffectFailed `workflow_unknown`,
  * `workflow_invalid`, or `child_pauses`: nobody could resume a child by itself.
  */
-export async function loadChild(
+async function loadChild(
   house: Installation,
   workflow: string,
   parent: RunHeader,
@@ -45,7 +54,7 @@ export async function loadChild(
 }
 
 /** The graph of an agent loop that stands in the parent's workflow, kept. */
-export async function loadLoop(
+async function loadLoop(
   house: Installation,
   config: JsonObject,
   parent: RunHeader,

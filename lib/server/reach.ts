@@ -14,7 +14,7 @@ import { childRunsOf } from '@/lib/worker/child-runs'
 import type { ReachingStep, ReachOf } from '@/lib/worker/ports'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { readAuthored } from './authored-files'
-import { loadChild, loadLoop } from './child-workflows'
+import { childWorkflows } from './child-workflows'
 import type { Installation } from './installation'
 import { environmentOf, secretOf } from './secrets'
 
@@ -70,12 +70,7 @@ class StepReach implements Reach {
 
   get children(): Reach['children'] {
     const house = this.#house
-    return childRunsOf(
-      house.ports,
-      (workflow, parent) => loadChild(house, workflow, parent),
-      this.#step,
-      (config, parent) => loadLoop(house, config, parent),
-    )
+    return childRunsOf(house.ports, childWorkflows(house), this.#step)
   }
 }
 

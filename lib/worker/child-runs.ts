@@ -32,23 +32,14 @@ export interface ChildWorkflows {
   loop(config: JsonObject, parent: RunHeader): ReturnType<ChildRuns['loop']>
 }
 
-/** The graph of an agent loop of the step's own workflow. */
-export type LoadLoop = (config: JsonObject, parent: RunHeader) => ReturnType<ChildRuns['loop']>
-
 /** What a child is begun with. */
 type Child = Parameters<ChildRuns['run']>[0]
 
 /** The child runs of one attempt of one step. */
-export function childRunsOf(
-  ports: WorkerPorts,
-  load: LoadChild,
-  step: ReachingStep,
-  loop: LoadLoop = noLoop,
-): ChildRuns {
+export function childRunsOf(ports: WorkerPorts, workflows: ChildWorkflows, step: ReachingStep): ChildRuns {
   return {
     load: (workflow) => workflows.load(workflow, step.header),
     loop: (config) => workflows.loop(config, step.header),
-    loop: (config) => loop(config, step.header),
     async run(child, signal) {
       const runId = childId(step, child.index)
       await begin(ports, step, runId, child)
@@ -61,10 +52,6 @@ export function childRunsOf(
     },
     takeBack: (request, signal) => takeChildrenBack(ports, step, request, signal),
   }
-}
-
-async function noLoop(): Promise<never> {
-  throw new EffectFailed('not_configured', 'There are no agent loops where this runs')
 }
 
 function childId({ header, node, visit, attempt }: ReachingStep, index: number): RunId {
