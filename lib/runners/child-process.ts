@@ -51,6 +51,8 @@ export interface ChildEnd {
   timedOut: boolean
   /** It was ended because the signal fired. */
   givenUp: boolean
+  /** Processes it started that could not be ended: another account's, or hanging inside the kernel. */
+  leftRunning: number
   durationMs: number
 }
 
@@ -77,7 +79,7 @@ export async function runChild(wanted: ChildCommand): Promise<ChildEnd> {
     const [code, name] = await exited
     limit.stop()
     await limit.ending
-    await endLineage(lineage)
+    const left = await endLineage(lineage)
     await Promise.race([Promise.all([stdout.closed, stderr.closed]), waited(maxDrainMs)])
     if (file !== wanted.command) throwIfNotBegun(code, stderr.text())
     return {
@@ -87,6 +89,7 @@ export async function runChild(wanted: ChildCommand): Promise<ChildEnd> {
       stderr: stderr.text(),
       truncated: stdout.truncated() || stderr.truncated(),
       ...limit.why(),
+      leftRunning: left.length,
       durationMs: Math.max(0, Math.round(wanted.now() - startedAt)),
     }
   } finally {

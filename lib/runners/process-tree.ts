@@ -29,7 +29,14 @@ export interface Lineage {
 /** Rounds of looking for new members. Each stops those it finds, so a tree of any depth takes few. */
 const maxRounds = 50
 
-/** Stops and kills every process of the lineage. Returns the processes that could not be signalled. */
+/** How long the killed may take to be gone. Only one that hangs in a device or a network file system takes longer. */
+const maxDyingMs = 2_000
+const dyingPollMs = 5
+
+/**
+ * Stops and kills every process of the lineage and waits until they are gone. Returns those that are not: processes
+ * that may not be signalled, or that hang inside the kernel.
+ */
 export async function endLineage(lineage: Lineage): Promise<number[]> {
   const members = new Set<number>()
   const refused = new Set<number>()
@@ -41,7 +48,17 @@ export async function endLineage(lineage: Lineage): Promise<number[]> {
   }
   signal(-lineage.pid, 'SIGKILL')
   for (const pid of members) signal(pid, 'SIGKILL')
-  return [...refused]
+  return [...refused, ...(await stillThere(members))]
+}
+
+async function stillThere(killed: ReadonlySet<number>): Promise<number[]> {
+  let left = [...killed]
+  for (let waitedMs = 0; waitedMs <= maxDyingMs; waitedMs += dyingPollMs) {
+    left = (await Promise.all(left.map(statusOf))).flatMap((one) => one?.pid ?? [])
+    if (left.length === 0) break
+    await new Promise((resolve) => setTimeout(resolve, dyingPollMs))
+  }
+  return left
 }
 
 /** False when the process may not be signalled; one that is gone counts as done. */

@@ -105,6 +105,8 @@ export const shellRunRunner: Runner = {
       truncated: end.truncated,
       timed_out: end.timedOut,
       duration_ms: end.durationMs,
+      // Beyond the reference, and only there when it has to be said.
+      ...(end.leftRunning > 0 ? { left_running: end.leftRunning } : {}),
     }
     return succeeded(end) ? { output } : { output, label: 'error' }
   },
