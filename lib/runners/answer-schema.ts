@@ -87,7 +87,7 @@ async function compiled(spec: string, schema: JsonObject): Promise<ValidateFunct
   const { $schema, $id: _unused, ...rest } = schema
   const dialect = typeof $schema === 'string' ? $schema : ''
   const { default: Ajv } = /2020-12|2019-09/.test(dialect)
-    ? await import('ajv/dist/2020')
+    ? await import('ajv/dist/2020.js')
     : await import('ajv')
   try {
     const ajv = new Ajv({ strict: false, validateFormats: false, logger: false, inlineRefs: false })
