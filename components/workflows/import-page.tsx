@@ -174,7 +174,8 @@ export function ImportPage() {
               title="Paste the text, or drop a file"
               action={<Button onClick={() => setText(exampleText)}>Begin with an example</Button>}
             >
-              An ATD descriptor in JSON. It is checked as you type, and drawn here as soon as it can be read.
+              An ATD descriptor in JSON, or an agentd workflow in TOML. It is checked as you type, and drawn
+              here as soon as it can be read.
             </EmptyState>
           ) : (
             <>
@@ -219,7 +220,7 @@ function ChooseFile({ onFile }: { onFile: (file: File | undefined) => void }) {
         type="file"
         aria-label="Workflow file"
         tabIndex={-1}
-        accept=".json,.atd,application/json,application/atd-workflow+json"
+        accept=".json,.atd,.toml,application/json,application/atd-workflow+json,application/toml"
         className="sr-only"
         onChange={(event) => {
           onFile(event.target.files?.[0])

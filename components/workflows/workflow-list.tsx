@@ -66,7 +66,8 @@ export function WorkflowList() {
             )
           }
         >
-          {mayNot ?? 'Bring an ATD descriptor as a file or paste its text; it is checked as you type.'}
+          {mayNot ??
+            'Bring an ATD descriptor or an agentd workflow as a file, or paste its text; it is checked as you type.'}
         </EmptyState>
       ) : (
         <List rows={query.data.items} />

@@ -231,6 +231,8 @@ max_iterations = 2
 
   it('comes back from its own text as the same graph', () => {
     const graph = read(text)
+    // What goes to a browser must be made of ordinary objects, and the parser makes others.
+    expect(Object.getPrototypeOf(graph.extra.auth)).toBe(Object.prototype)
     const again = read(writeAgentd(graph))
     expect(again).toEqual(graph)
     expect(versionOf(again)).toBe(versionOf(graph))
@@ -860,6 +862,10 @@ it('refuses a file of 10,000 nodes with one sentence, soon', () => {
 it('refuses what is deeper or longer than any workflow', () => {
   const deep = `x = ${'['.repeat(70)}${']'.repeat(70)}\n`
   expect(faultsOf(deep)).toMatchObject([{ severity: 'error', line: 1 }])
+  expect(faultsOf(`${'a.'.repeat(100_000)}b = 1`)).toMatchObject([
+    { code: 'agentd_no_value', message: 'The text is nested deeper than 64 levels.' },
+  ])
+  expect(faultsOf('[[nodes]]\n'.repeat(200_000))).toMatchObject([{ code: 'agentd_too_many_values' }])
   expect(faultsOf(`# ${'x'.repeat(8 * 1024 * 1024)}`)).toMatchObject([{ code: 'agentd_too_long' }])
   expect(faultsOf('name = "\ud800"')).toMatchObject([{ code: 'agentd_half_character', line: 1, column: 9 }])
 })

@@ -12,11 +12,12 @@
  * beside it. What is declared and served elsewhere (triggers, routes, auth bindings, TLS, logging, signing) is checked,
  * with everything it refers to, and kept in the graph's `extra` under its own name.
  *
- * Refused: what is no TOML, dates and infinite numbers, more than 64 levels, 8 MiB, 5,000 nodes or 20,000 edges, and
- * whatever the checks of the document (cross-checks.ts) and of the graph (lib/workflow/checks.ts) refuse.
+ * Refused: what is no TOML, dates and infinite numbers, more than 64 levels, 8 MiB, 5,000 nodes, 20,000 edges or 1,000
+ * entries of another section, and whatever the checks of the document (cross-checks.ts) and of the graph (lib/workflow/checks.ts) refuse.
  *
  * Comments are not kept; the order of nodes, edges and sections' entries is.
  */
+import { z } from 'zod'
 import type { Diagnostic } from '@/lib/base/diagnostic'
 import { checkGraph, type KindLookup } from '@/lib/workflow/checks'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
@@ -25,7 +26,7 @@ import { byPlace } from '../strict-json'
 import { crossCheck } from './cross-checks'
 import { fieldsOf } from './fields'
 import { type ReadDocument, readDocument } from './read'
-import { readToml, type Tell } from './toml-source'
+import { pointerOf, readToml, type Tell } from './toml-source'
 import { tomlText } from './toml-write'
 import { documentOf } from './write'
 
@@ -68,19 +69,21 @@ function checkRead(
   crossCheck(read, tell)
   const told = new Set(diagnostics.map(({ path }) => path))
   const faulty = new Set(diagnostics.filter(({ code }) => code === 'agentd_missing').map(({ path }) => path))
-  for (const problem of checkGraph(read.graph, kinds)) {
+  for (const problem of checkGraph(read.graph, kinds && knownTo(kinds))) {
     const path = documentPath(problem.path, read)
-    const pointer = `/${path.join('/')}`
-    // A type that agentd does not have was told as such, and a field that is missing was told by its name.
-    if (problem.code === 'unknown_kind' && !fieldsOf(kindAt(problem.path, read))) continue
-    if (problem.path[2] === 'config' && (told.has(pointer) || faulty.has(`/${path.slice(0, -1).join('/')}`)))
+    const pointer = pointerOf(path)
+    // A field that is missing was told by its name.
+    if (problem.path[2] === 'config' && (told.has(pointer) || faulty.has(pointerOf(path.slice(0, -1)))))
       continue
     tell({ ...problem, path })
   }
 }
 
-function kindAt(path: GraphPath, { graph }: ReadDocument): string {
-  return graph.nodes[Number(path[1])]?.kind ?? ''
+/** The kinds, with one that takes anything for types that agentd does not have: those were told already. */
+function knownTo(kinds: KindLookup): KindLookup {
+  const lookup: KindLookup = (type) => (fieldsOf(type) ? kinds(type) : { config: z.unknown() })
+  lookup.names = kinds.names
+  return lookup
 }
 
 const memberWords: Record<string, string> = {

@@ -426,10 +426,13 @@ function tellPattern(pattern: string, path: GraphPath, tell: Tell): void {
 
 const regexLike = /^\^|\$$|\.[*+]|\\[dwsb.]|\(\?|\[[^\]]*-[^\]]*\]|\[\^|\([^)]*\|[^)]*\)|\{\d+,?\d*\}/
 
+/** Longer ones are no regular expressions of people, and reading them as such would take long. */
+const maxPatternRead = 500
+
 /** True for what people write when they mean a regular expression or a richer glob. */
 function looksLikeMore(pattern: string, mayEndInStar: boolean): boolean {
   const rest = mayEndInStar ? pattern.replace(/\*$/, '') : pattern.replace(/(^|\/)\*\*?$/, '')
-  return rest.includes('*') || regexLike.test(rest)
+  return rest.includes('*') || (rest.length <= maxPatternRead && regexLike.test(rest))
 }
 
 function checkPolicy({ written, section, graph }: ReadDocument, tell: Tell): void {

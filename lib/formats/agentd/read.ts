@@ -10,7 +10,7 @@
  *   $implied_entries  starts without an entry_node, which land on the only root
  */
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
-import { maxRetryDelayMs } from '@/lib/workflow/checks'
+import { maxEdges, maxNodes, maxRetryDelayMs } from '@/lib/workflow/checks'
 import type {
   Allowlist,
   Backend,
@@ -26,7 +26,7 @@ import type {
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
 import { nearestName } from '@/lib/workflow/nearest-name'
 import { commonFields, fieldsOf, nodeTypes } from './fields'
-import { fits, nearestField, placeWords, tellMissing, tellUnknown } from './refusals'
+import { fits, maxNamesTold, nearestField, placeWords, tellMissing, tellUnknown } from './refusals'
 import * as shapes from './shapes'
 import type { Tell } from './toml-source'
 
@@ -88,7 +88,7 @@ export interface ReadDocument {
 /** Reads a document into a graph, telling every fault. Returns nothing when it is not clear which workflow is meant. */
 export function readDocument(document: JsonObject, tell: Tell): ReadDocument | undefined {
   const sections = sectionsOf(document, tell)
-  if (!sections) return undefined
+  if (!sections || isTooMuch(sections, tell)) return undefined
   const { member, section, beside } = sections
   const policy = member('policy')
   const starts = readStarts(member('start_nodes'), section('start_nodes'), tell)
@@ -158,6 +158,27 @@ export function readDocument(document: JsonObject, tell: Tell): ReadDocument | u
   }
 }
 
+/** Entries of a list other than nodes and edges. */
+const maxEntries = 1_000
+
+/** Lists beyond the bounds are told as such and not looked into. */
+function isTooMuch({ member, section }: Sections, tell: Tell): boolean {
+  let tooMuch = false
+  for (const name of [...ownMembers, ...agentSections]) {
+    const list = member(name)
+    const most = name === 'nodes' ? maxNodes : name === 'edges' ? maxEdges : maxEntries
+    if (!Array.isArray(list) || list.length <= most) continue
+    tooMuch = true
+    tell({
+      path: section(name),
+      code: `too_many_${name}`,
+      message: `The workflow has ${list.length.toLocaleString('en-US')} ${name}; at most ${most.toLocaleString('en-US')} are accepted.`,
+      mend: 'Split the workflow into smaller ones.',
+    })
+  }
+  return tooMuch
+}
+
 interface Sections {
   member(name: SectionName): Json | undefined
   section(name: string): GraphPath
@@ -166,12 +187,11 @@ interface Sections {
 
 /** Where each section stands: at the top, or in the one entry of [[workflows]] with the agent's own beside it. */
 function sectionsOf(document: JsonObject, tell: Tell): Sections | undefined {
-  const own: readonly string[] = ownMembers
   const agents: readonly string[] = agentSections
+  const all = [...ownMembers, ...agents]
   const { workflows } = document
   if (workflows === undefined) {
-    for (const name of Object.keys(document))
-      if (!own.includes(name) && !agents.includes(name)) tellUnknown(name, [], [...own, ...agents], tell)
+    tellUnknowns(document, all, [], tell)
     return { member: (name) => document[name], section: (name) => [name] }
   }
   const entry = Array.isArray(workflows) ? workflows[0] : workflows
@@ -186,25 +206,30 @@ function sectionsOf(document: JsonObject, tell: Tell): Sections | undefined {
     return undefined
   }
   const inside: GraphPath = ['workflows', 0]
-  for (const name of Object.keys(document))
-    if (name !== 'workflows' && !agents.includes(name)) tellUnknown(name, [], ['workflows', ...agents], tell)
-  for (const name of Object.keys(entry)) {
-    if (!own.includes(name) && !agents.includes(name)) tellUnknown(name, inside, [...own, ...agents], tell)
-    else if (agents.includes(name) && document[name] !== undefined)
-      tell({
-        path: [name],
-        what: 'name',
-        code: 'section_twice',
-        message: `The section ${quoted(name)} stands both inside [[workflows]] and beside it; only one can count.`,
-        mend: 'Keep one of the two.',
-      })
-  }
+  tellUnknowns(document, ['workflows', ...agents], [], tell)
+  tellUnknowns(entry, all, inside, tell)
+  for (const name of agents.filter(
+    (section) => entry[section] !== undefined && document[section] !== undefined,
+  ))
+    tell({
+      path: [name],
+      what: 'name',
+      code: 'section_twice',
+      message: `The section ${quoted(name)} stands both inside [[workflows]] and beside it; only one can count.`,
+      mend: 'Keep one of the two.',
+    })
   const beside = agents.filter((name) => document[name] !== undefined && entry[name] === undefined)
   return {
     member: (name) => (beside.includes(name) ? document[name] : entry[name]),
     section: (name) => (beside.includes(name) ? [name] : [...inside, name]),
     beside,
   }
+}
+
+/** Tells the first of the members that are not known; a table with more of them is another kind of table. */
+function tellUnknowns(table: JsonObject, known: readonly string[], path: GraphPath, tell: Tell): void {
+  const unknown = Object.keys(table).filter((name) => !known.includes(name))
+  for (const name of unknown.slice(0, maxNamesTold)) tellUnknown(name, path, known, tell)
 }
 
 function headOf(
@@ -305,7 +330,7 @@ function readNode(entry: JsonObject, path: GraphPath, tell: Tell): GraphNode | u
       mend: 'Write true or false.',
     })
   const known = hasType ? fieldsOf(String(type)) : undefined
-  if (hasType && !known) {
+  if (hasType && !known && !tell.isFull()) {
     const nearest = nearestName(String(type), nodeTypes)
     tell({
       path: [...path, 'type'],
@@ -347,12 +372,11 @@ function ownConfig(
 ): JsonObject {
   const common: readonly string[] = commonFields
   const takes = [...known.required, ...known.optional]
-  const config: JsonObject = {}
-  for (const [name, value] of Object.entries(entry)) {
-    if (common.includes(name)) continue
-    if (takes.includes(name)) config[name] = value
-    else tellUnknownField(name, entry, [...takes, ...common], path, tell)
-  }
+  const own = Object.entries(entry).filter(([name]) => !common.includes(name))
+  const config = Object.fromEntries(own.filter(([name]) => takes.includes(name)))
+  const unknown = own.filter(([name]) => !takes.includes(name))
+  for (const [name] of unknown.slice(0, maxNamesTold))
+    tellUnknownField(name, entry, [...takes, ...common], path, tell)
   for (const name of known.required)
     if (entry[name] === undefined)
       tell({
@@ -371,6 +395,7 @@ function tellUnknownField(
   path: GraphPath,
   tell: Tell,
 ): void {
+  if (tell.isFull()) return
   const nearest = nearestField(name, known)
   tell({
     path: [...path, name],
@@ -578,8 +603,16 @@ function readBudget(
   const budget: Budget = {}
   const extra: JsonObject = {}
   for (const [name, value] of Object.entries(source as Record<string, number>)) {
-    if (value === 0) extra[name] = 0
-    else if (name === 'max_fs_write_mb') budget.maxWriteBytes = value * bytesPerMb
+    if (value === 0) {
+      extra[name] = 0
+      tell({
+        path: [...path, name],
+        code: 'budget_zero',
+        severity: 'warning',
+        message: `${placeWords([...path, name])} is 0, which stands for no bound of its own.`,
+        mend: 'Write a bound, or leave it out.',
+      })
+    } else if (name === 'max_fs_write_mb') budget.maxWriteBytes = value * bytesPerMb
     else budget[budgetWords[name as keyof typeof budgetWords]] = value
   }
   return { budget, extra }
@@ -658,7 +691,7 @@ function readBackends(
     })
     return { backends, extra }
   }
-  for (const name of Object.keys(source)) if (name !== 'backends') tellUnknown(name, path, ['backends'], tell)
+  tellUnknowns(source, ['backends'], path, tell)
   const names = new Set<string>()
   const list = [...path, 'backends']
   for (const [entry, at] of readEntries(source.backends, list, tell, shaped(shapes.backend))) {

@@ -11,7 +11,7 @@ import { memberNames } from '@/lib/workflow/schema-members'
 import type { Tell } from './toml-source'
 
 /** Names told one by one; a text with more unknown names is another kind of text. */
-const maxNamesTold = 20
+export const maxNamesTold = 20
 
 /** Tells everything a schema refuses of a value. True when it refuses nothing. */
 export function fits(schema: z.ZodType, value: Json, path: GraphPath, tell: Tell): boolean {
@@ -42,6 +42,7 @@ function wordsOf(issue: z.core.$ZodIssue, value: Json): string {
 
 /** An unknown member, at its name. */
 export function tellUnknown(name: string, path: GraphPath, known: readonly string[], tell: Tell): void {
+  if (tell.isFull()) return
   const nearest = nearestField(name, known)
   const takes = known.length > 0 ? `it takes ${known.join(', ')}` : 'it takes nothing'
   tell({

@@ -55,12 +55,35 @@ interface Key {
 
 const bareKey = /[A-Za-z0-9_-]+/y
 const space = /[ \t]*/y
-const blank = /(?:[ \t\r\n]|#[^\n]*)*/y
-const blankAndCommas = /(?:[ \t\r\n,]|#[^\n]*)*/y
-const oneLineString = /"(?:[^"\\\n]|\\.)*"|'[^'\n]*'/y
-const longBasic = /"""(?:[^"\\]|\\[\s\S]|""?(?!"))*"{3,5}/y
-const longLiteral = /'''(?:[^']|''?(?!'))*'{3,5}/y
 const scalar = /\d{4}-\d\d-\d\d[ Tt]\d[^\s,\]}#]*|[^\s,\]}#]+/y
+
+/** Where white space and comments end; commas too, between entries. A loop, since a pattern would need memory for each. */
+function endOfBlank(text: string, from: number, commas: boolean): number {
+  let at = from
+  for (; at < text.length; at++) {
+    const character = text[at]
+    if (character === '#') {
+      const end = text.indexOf('\n', at)
+      if (end < 0) return text.length
+      at = end
+    } else if (character !== ' ' && character !== '\t' && character !== '\n' && character !== '\r')
+      if (!commas || character !== ',') break
+  }
+  return at
+}
+
+/** Where a string ends that begins here: one, two or three of its quotation marks, with escapes in double ones. */
+function endOfString(text: string, from: number): number {
+  const quote = text[from] as string
+  const isLong = text.startsWith(quote.repeat(3), from)
+  const close = isLong ? quote.repeat(3) : quote
+  let at = from + close.length
+  while (at < text.length && !text.startsWith(close, at)) at += quote === '"' && text[at] === '\\' ? 2 : 1
+  at += close.length
+  // Up to two quotation marks may stand right before the closing three.
+  for (let more = 0; isLong && more < 2 && text[at] === quote; more++) at++
+  return Math.min(at, text.length)
+}
 
 function scanner(text: string) {
   let pos = 0
@@ -70,6 +93,11 @@ function scanner(text: string) {
     pos += found.length
     return found
   }
+  const takeString = (): string => {
+    const from = pos
+    pos = endOfString(text, pos)
+    return text.slice(from, pos)
+  }
   const key = (): Key[] => {
     const keys: Key[] = []
     do {
@@ -77,7 +105,7 @@ function scanner(text: string) {
       take(space)
       const at = pos
       const isQuoted = text[pos] === '"' || text[pos] === "'"
-      keys.push({ name: isQuoted ? unquoted(take(oneLineString)) : take(bareKey), at })
+      keys.push({ name: isQuoted ? unquoted(takeString()) : take(bareKey), at })
       take(space)
     } while (text[pos] === '.')
     return keys
@@ -97,9 +125,7 @@ function scanner(text: string) {
   const value = (nameAt: number): Place => {
     const at = pos
     const first = text[pos]
-    if (text.startsWith('"""', pos)) take(longBasic)
-    else if (text.startsWith("'''", pos)) take(longLiteral)
-    else if (first === '"' || first === "'") take(oneLineString)
+    if (first === '"' || first === "'") pos = endOfString(text, pos)
     else if (first === '[')
       return { at, nameAt, items: inside(']', (items: Place[]) => items.push(value(pos)), []) }
     else if (first === '{') {
@@ -113,7 +139,7 @@ function scanner(text: string) {
   const inside = <T>(close: string, entry: (into: T) => unknown, into: T): T => {
     pos++
     for (let before = -1; before < pos; ) {
-      take(blankAndCommas)
+      pos = endOfBlank(text, pos, true)
       before = pos
       if (pos >= text.length) break
       if (text[pos] === close) {
@@ -150,7 +176,9 @@ function scanner(text: string) {
     pos: () => pos,
     atEnd: () => pos >= text.length,
     peek: () => text[pos],
-    skipBlank: () => take(blank),
+    skipBlank: () => {
+      pos = endOfBlank(text, pos, false)
+    },
     header,
     keyValue,
   }

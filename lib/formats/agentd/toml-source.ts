@@ -22,7 +22,11 @@ export interface Fault {
   what?: 'name' | 'value'
 }
 
-export type Tell = (fault: Fault) => void
+export interface Tell {
+  (fault: Fault): void
+  /** True once no more faults can be kept; looking for words for another would be in vain. */
+  isFull(): boolean
+}
 
 export interface TomlSource {
   /** Absent when the text is no TOML, or holds what cannot be kept. */
@@ -54,18 +58,38 @@ export function readToml(text: string): TomlSource {
     message,
     mend,
     ...placeOf(path, what ?? 'value'),
-    path: path.map((part) => `/${escaped(String(part))}`).join(''),
+    path: pointerOf(path),
   })
-  const tell: Tell = (fault) => {
+  const keep = (fault: Fault) => {
     if (diagnostics.length < maxDiagnostics) diagnostics.push(placed(fault))
     else if (fault.severity !== 'warning') {
       const warning = diagnostics.findLastIndex(({ severity }) => severity === 'warning')
       if (warning >= 0) diagnostics[warning] = placed(fault)
     }
   }
-  const value = withinBounds(toml, lines, tell, diagnostics) ? parsed(toml, diagnostics) : undefined
-  if (value) tellUnkeepable(value, [], tell)
+  const isFull = () =>
+    diagnostics.length >= maxDiagnostics && diagnostics.every(({ severity }) => severity === 'error')
+  const tell: Tell = Object.assign(keep, { isFull })
+  const document = withinBounds(toml, lines, tell, diagnostics) ? parsed(toml, diagnostics) : undefined
+  const value = document && (plain(document, [], tell) as JsonObject)
   return { ...(diagnostics.length === 0 ? { value } : {}), diagnostics, tell, placed }
+}
+
+/** A place as a JSON pointer. */
+export function pointerOf(path: GraphPath): string {
+  return path.map((part) => `/${escaped(String(part))}`).join('')
+}
+
+/** 5,000 nodes of 30 values and 20,000 edges of 4 fit, with their tables. The parser takes long beyond that. */
+const maxAssignments = 300_000
+const maxTables = 100_000
+
+/** How often a text occurs, counted to one more than `most`. */
+function countOf(wanted: string, text: string, most: number): number {
+  let count = 0
+  for (let at = text.indexOf(wanted); at >= 0 && count <= most; at = text.indexOf(wanted, at + wanted.length))
+    count++
+  return count
 }
 
 function withinBounds(
@@ -82,6 +106,15 @@ function withinBounds(
       path: [],
       code: 'too_long',
       message: 'The text is longer than 8 MiB, which is more than any workflow within the bounds needs.',
+      mend: 'Split the workflow into smaller ones.',
+    })
+    return false
+  }
+  if (countOf('=', toml, maxAssignments) > maxAssignments || countOf('\n[', toml, maxTables) > maxTables) {
+    tell({
+      path: [],
+      code: 'too_many_values',
+      message: `The text holds more than ${maxAssignments.toLocaleString('en-US')} values or ${maxTables.toLocaleString('en-US')} tables, which is more than any workflow within the bounds needs.`,
       mend: 'Split the workflow into smaller ones.',
     })
     return false
@@ -123,13 +156,31 @@ function parserWords(error: TomlError): string {
   return first.replace(/^Invalid TOML document:\s*/, '').slice(0, 200) || 'a syntax error'
 }
 
-function tellUnkeepable(value: Json | TomlDate, path: GraphPath, tell: Tell): void {
-  const fault = value instanceof TomlDate ? dateFault : numberFault(value)
-  if (fault) tell({ path, code: 'no_value', ...fault })
-  else if (Array.isArray(value))
-    for (const [at, entry] of value.entries()) tellUnkeepable(entry, [...path, at], tell)
-  else if (typeof value === 'object' && value !== null)
-    for (const [name, member] of Object.entries(value)) tellUnkeepable(member, [...path, name], tell)
+/**
+ * The parser's value in objects of the ordinary kind, which can be handed to a browser. What cannot be kept is told and
+ * becomes null. `path` is worked on and left as it was.
+ */
+function plain(value: Json | TomlDate, path: GraphPath, tell: Tell): Json {
+  const fault =
+    value instanceof TomlDate ? dateFault : path.length > maxDepth ? depthFault : numberFault(value)
+  if (fault) {
+    tell({ path: [...path], code: 'no_value', ...fault })
+    return null
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const inside = (part: string | number, member: Json) => {
+    path.push(part)
+    const kept = plain(member, path, tell)
+    path.pop()
+    return kept
+  }
+  if (Array.isArray(value)) return value.map((entry, at) => inside(at, entry))
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inside(name, member)]))
+}
+
+const depthFault = {
+  message: `The text is nested deeper than ${maxDepth} levels.`,
+  mend: 'Flatten it.',
 }
 
 const dateFault = {
