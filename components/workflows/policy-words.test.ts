@@ -25,7 +25,7 @@ describe('policyLines', () => {
       {
         label: 'Denied',
         rules: [],
-        words: 'All else, also any of: writes, deletes, variables, commands, mcp tools, mcp data.',
+        words: 'All else, which is any of writes, deletes, variables, commands, MCP tools, MCP data too.',
       },
       { label: 'And Rego', rules: ['data.agent.allow'], words: 'must be true' },
     ])

@@ -32,17 +32,16 @@ function allowLines({ fs, env, http, shell, mcp }: NonNullable<Policy['allow']>)
     { label: 'MCP data', rules: mcp.resources },
   ]
   const named = all.filter(({ rules }) => rules.length > 0)
-  const rest = all.filter(({ rules }) => rules.length === 0).map(({ label }) => label.toLowerCase())
-  return rest.length === 0
-    ? named
-    : [
-        ...named,
-        {
-          label: 'Denied',
-          rules: [],
-          words: rest.length === all.length ? 'Everything.' : `All else, also any of: ${rest.join(', ')}.`,
-        },
-      ]
+  const rest = all.filter(({ rules }) => rules.length === 0).map(({ label }) => inSentence(label))
+  if (rest.length === 0) return named
+  const words =
+    rest.length === all.length ? 'Everything.' : `All else, which is any of ${rest.join(', ')} too.`
+  return [...named, { label: 'Denied', rules: [], words }]
+}
+
+/** `Reads` in the middle of a sentence; `URLs` and `MCP tools` stay as they are. */
+function inSentence(label: string): string {
+  return /^[A-Z]{2}/.test(label) ? label : label.toLowerCase()
 }
 
 function declaredLines(format: string, { roots, privateTargets }: Policy): PolicyLine[] {

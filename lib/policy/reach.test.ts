@@ -133,7 +133,7 @@ it('says what was found and how to mend it, each once', () => {
   expect(reachProblems(graph).map(({ message, mend }) => [message, mend])).toEqual([
     [
       'Node "a" will be refused: "127.0.0.1" leads to a loopback address.',
-      'Name it under "private_targets" of the workflow’s policy as "127.0.0.1:8080" if the workflow shall reach it.',
+      'Name "127.0.0.1:8080" in the workflow’s policy if the workflow shall reach it, under "private_targets" or as the host of a URL in policy.http.urls.',
     ],
     [
       'Node "b" will be refused: "x" leads outside the folders the workflow declares.',

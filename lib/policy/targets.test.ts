@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addressAnswer, answerByName, isRefused, specialRange, targetAnswer, targetOf } from './targets'
+import {
+  addressAnswer,
+  answerByName,
+  deniedTarget,
+  isRefused,
+  specialRange,
+  targetAnswer,
+  targetOf,
+} from './targets'
 import { namedHosts } from './url-pattern'
 
 const web = { host: 'example.com', port: 443 }
@@ -200,7 +208,10 @@ describe('what an allowlist opens', () => {
   ])('is not %s', (_, host, port, address) => {
     const answer = addressAnswer({ host, port }, address, named)
     expect(answer).toMatchObject({ allowed: false, code: 'target_private' })
-    expect(isRefused(answer) && answer.sentence).toMatch(/^http\.request denied on \S+:\d+: it leads to /)
+    if (!isRefused(answer)) throw new Error('Expected a refusal')
+    expect(deniedTarget({ host, port }, answer).sentence).toMatch(
+      /^http\.request denied on \S+:\d+: "\S+" leads to /,
+    )
   })
 
   test.each([

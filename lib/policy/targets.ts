@@ -101,8 +101,8 @@ export function addressAnswer(
     rule: special.canBeNamed ? 'private targets must be named' : 'special addresses are never reached',
     code: 'target_private',
     sentence: special.canBeNamed
-      ? `http.request denied on ${hostPort(target)}: it leads to ${special.words}, which the workflow’s policy does not name; name the host in a URL of policy.http.urls, or under private_targets.`
-      : `http.request denied on ${hostPort(target)}: it leads to ${special.words}, which no request may go to; use the address of a single machine.`,
+      ? `"${target.host}" leads to ${special.words}; name "${hostPort(target)}" in the workflow’s policy if the workflow shall reach it, under "private_targets" or as the host of a URL in policy.http.urls.`
+      : `"${target.host}" leads to ${special.words}, which no request may go to; use the address of a single machine.`,
   }
 }
 
@@ -139,6 +139,11 @@ export function answerByName(
   if (ipaddr.isValid(target.host)) return addressAnswer(target, target.host, privateTargets)
   const isLoopbackName = target.host === 'localhost' || target.host.endsWith('.localhost')
   return isLoopbackName ? addressAnswer(target, '127.0.0.1', privateTargets) : undefined
+}
+
+/** A refused target in the words of a denied call: `http.request denied on 10.0.0.7:80: …`. */
+export function deniedTarget(target: Pick<Target, 'host' | 'port'>, refused: Refused): Refused {
+  return { ...refused, sentence: `http.request denied on ${hostPort(target)}: ${refused.sentence}` }
 }
 
 type Entry =

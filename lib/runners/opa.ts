@@ -124,28 +124,49 @@ export class Opa {
     throw new OpaUnreachable(`OPA answered ${status} when asked whether it knows a policy`)
   }
 
-  async #send(
-    method: string,
-    path: string,
-    mediaType?: string,
-    body?: string,
-  ): Promise<{ status: number; body: Json | undefined }> {
-    try {
-      const response = await fetch(`${this.#base}${path}`, {
-        method,
-        headers: { ...this.#headers, ...(mediaType ? { 'content-type': mediaType } : {}) },
-        ...(body === undefined ? {} : { body }),
-        redirect: 'error',
-        signal: AbortSignal.timeout(this.#timeoutMs),
-      })
-      return { status: response.status, body: await jsonOf(response) }
-    } catch (error) {
-      if (error instanceof OpaUnreachable) throw error
-      const timedOut = error instanceof Error && error.name === 'TimeoutError'
-      throw new OpaUnreachable(
-        timedOut ? `OPA did not answer within ${this.#timeoutMs} ms` : 'OPA cannot be reached',
-      )
+  async #send(method: string, path: string, mediaType?: string, body?: string): Promise<OpaAnswer> {
+    const request: RequestInit = {
+      method,
+      headers: { ...this.#headers, ...(mediaType ? { 'content-type': mediaType } : {}) },
+      ...(body === undefined ? {} : { body }),
+      redirect: 'error',
     }
+    return within(this.#timeoutMs, (signal) => exchange(`${this.#base}${path}`, { ...request, signal }))
+  }
+}
+
+interface OpaAnswer {
+  status: number
+  /** Undefined when it is no JSON. */
+  body: Json | undefined
+}
+
+/**
+ * The work, or a refusal once the time is up, whatever the work does then. A signal alone does not bound it: fetch forgets
+ * its signal once the headers are there, and half an answer would be waited for without end.
+ */
+async function within(
+  timeoutMs: number,
+  work: (signal: AbortSignal) => Promise<OpaAnswer>,
+): Promise<OpaAnswer> {
+  const stop = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new OpaUnreachable(`OPA did not answer within ${timeoutMs} ms`))
+      stop.abort()
+    }, timeoutMs)
+  })
+  return Promise.race([work(stop.signal), late]).finally(() => clearTimeout(timer))
+}
+
+async function exchange(url: string, request: RequestInit & { signal: AbortSignal }): Promise<OpaAnswer> {
+  try {
+    const response = await fetch(url, request)
+    return { status: response.status, body: await jsonOf(response, request.signal) }
+  } catch (error) {
+    if (error instanceof OpaUnreachable) throw error
+    throw new OpaUnreachable('OPA cannot be reached')
   }
 }
 
@@ -165,13 +186,20 @@ function moved({ text, query }: RegoSource, room: string): string {
   }
 }
 
-async function jsonOf(response: Response): Promise<Json | undefined> {
+async function jsonOf(response: Response, signal: AbortSignal): Promise<Json | undefined> {
+  const reader = response.body?.getReader()
+  if (!reader) return undefined
+  const giveUp = () => void reader.cancel().catch(() => undefined)
+  signal.addEventListener('abort', giveUp, { once: true })
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of response.body ?? []) {
-    length += chunk.byteLength
-    if (length > maxAnswerBytes) throw new OpaUnreachable('OPA answered with more than is read')
-    chunks.push(chunk)
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    length += read.value.byteLength
+    chunks.push(read.value)
+    if (length > maxAnswerBytes) {
+      giveUp()
+      throw new OpaUnreachable('OPA answered with more than is read')
+    }
   }
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8')) as Json

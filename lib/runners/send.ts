@@ -16,7 +16,15 @@ import http from 'node:http'
 import https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { isSafeMethod } from '@/lib/nodes/http-request'
-import { answerByName, isRefused, type Target, targetAnswer, targetOf } from '@/lib/policy/targets'
+import type { Refused } from '@/lib/policy/answer'
+import {
+  answerByName,
+  deniedTarget,
+  isRefused,
+  type Target,
+  targetAnswer,
+  targetOf,
+} from '@/lib/policy/targets'
 import { errnoOf } from './fs-failure'
 import { refusal } from './resolved'
 import { EffectFailed } from './runner'
@@ -46,7 +54,7 @@ export function judgedTarget(url: string, privateTargets: readonly string[]): Ta
   const target = targetOf(url)
   if (isRefused(target)) throw refusal(target.code, target.sentence)
   const answer = answerByName(target, privateTargets)
-  if (answer && isRefused(answer)) throw refusal(answer.code, answer.sentence)
+  if (answer && isRefused(answer)) throw denied(target, answer)
   return target
 }
 
@@ -70,10 +78,15 @@ export async function send(exchange: Exchange): Promise<HttpAnswer> {
   return transmit(exchange, await judgedAddresses(exchange))
 }
 
+function denied(target: Target, refused: Refused): EffectFailed {
+  const { code, sentence } = deniedTarget(target, refused)
+  return refusal(code, sentence)
+}
+
 async function judgedAddresses(exchange: Exchange): Promise<LookupAddress[]> {
   const { target, privateTargets } = exchange
   const early = answerByName(target, privateTargets)
-  if (early && isRefused(early)) throw refusal(early.code, early.sentence)
+  if (early && isRefused(early)) throw denied(target, early)
   const addresses = await withSignal(lookup(target.host, { all: true, verbatim: true }), exchange).catch(
     (error: unknown) => {
       if (error instanceof EffectFailed) throw error
@@ -89,7 +102,7 @@ async function judgedAddresses(exchange: Exchange): Promise<LookupAddress[]> {
     addresses.map((found) => found.address),
     privateTargets,
   )
-  if (isRefused(answer)) throw refusal(answer.code, answer.sentence)
+  if (isRefused(answer)) throw denied(target, answer)
   return addresses
 }
 

@@ -9,8 +9,9 @@ import type { Answer } from '@/lib/policy/answer'
 import { spokenTarget } from '@/lib/policy/denial'
 import { type Granted, grantedTo, type HouseBounds } from '@/lib/policy/grants'
 import { absolutePath, rootFolders, rootFor } from '@/lib/policy/roots'
-import { answerByName, isRefused, targetOf } from '@/lib/policy/targets'
+import { answerByName, deniedTarget, isRefused, targetOf } from '@/lib/policy/targets'
 import type { ToolCall } from '@/lib/policy/tool-call'
+import { unlistedAnswer } from '@/lib/policy/unlisted'
 import { locate, locateAllowed, realPath } from '@/lib/runners/place'
 import type { Policies } from '@/lib/runners/policy-gate'
 import { EffectFailed } from '@/lib/runners/runner'
@@ -34,7 +35,9 @@ export async function checkCall(
   const { policy } = granted
   const { real, given } = await whereItLeads(call, granted)
   const answers = given ? [given] : []
-  if (given?.allowed !== false) {
+  const unlisted = unlistedAnswer(policy, call, bounds.unconfined)
+  if (unlisted) answers.push(said('allowlist', unlisted))
+  if (answers.every(({ allowed }) => allowed)) {
     const { allowlist, rego } = await bounds.policies.answers(policy, real)
     if (allowlist) answers.push(said('allowlist', allowlist))
     if (rego) answers.push(said('rego', rego))
@@ -99,7 +102,7 @@ function targetSays(call: Extract<ToolCall, { tool: 'http.request' }>, policy: P
   if (isRefused(target)) return said('targets', target)
   const known = answerByName(target, policy.privateTargets)
   return known
-    ? said('targets', known)
+    ? said('targets', isRefused(known) ? deniedTarget(target, known) : known)
     : {
         by: 'targets',
         allowed: true,

@@ -5,11 +5,13 @@
  */
 import { isJsonObject, type JsonObject } from '@/lib/base/json'
 import { grantedTo } from '@/lib/policy/grants'
-import { type ToolCall, targetOfCall } from '@/lib/policy/tool-call'
+import type { ToolCall } from '@/lib/policy/tool-call'
+import { unlistedAnswer } from '@/lib/policy/unlisted'
 import type { McpServerConfig } from '@/lib/runners/mcp/server-config'
 import { openModels } from '@/lib/runners/models/models'
 import type { Reach } from '@/lib/runners/no-reach'
-import { EffectFailed, type McpServers, type Models } from '@/lib/runners/runner'
+import { refusal } from '@/lib/runners/resolved'
+import type { McpServers, Models } from '@/lib/runners/runner'
 import { childRunsOf } from '@/lib/worker/child-runs'
 import type { ReachingStep, ReachOf } from '@/lib/worker/ports'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
@@ -40,12 +42,18 @@ class StepReach implements Reach {
 
   readonly allow = async (call: ToolCall): Promise<void> => {
     const { ports, policies } = this.#house
-    if (!ports.unconfined && !this.#graph.policy.allow) refuseUnlisted(call)
+    const unlisted = unlistedAnswer(this.#graph.policy, call, ports.unconfined)
+    if (unlisted && !unlisted.allowed) throw refusal(unlisted.code, unlisted.sentence)
     await policies.gateOf(grantedTo(this.#graph, ports).policy)(call)
   }
 
   readonly secret = (name: string): Promise<string | undefined> => secretOf(this.#house, this.#graph, name)
   readonly authored = (path: string): Promise<string | undefined> => readAuthored(this.#house, path)
+
+  readonly spendBytes = (bytes: number): Promise<void> => {
+    const { budgets } = this.#house.reachable
+    return budgets.purseOf(this.#house, this.#step, 'writtenBytes')(bytes)
+  }
 
   get models(): Models {
     const { backends, budgets, scripts } = this.#house.reachable
@@ -56,7 +64,7 @@ class StepReach implements Reach {
       env: environmentOf(this.#house),
       secret: this.secret,
       read: this.authored,
-      spend: budgets.purseOf(this.#house, this.#step),
+      spend: budgets.purseOf(this.#house, this.#step, 'modelTokens'),
       run: header.parent?.runId ?? header.runId,
       positions: scripts,
     })
@@ -74,20 +82,6 @@ class StepReach implements Reach {
   }
 }
 
-/**
- * Without a policy agentd allows everything, because it runs as the person who typed the command. A server runs for
- * many: there programs and variables are only reached when the workflow names them.
- */
-function refuseUnlisted(call: ToolCall): void {
-  if (call.tool !== 'shell.run' && call.tool !== 'env.read') return
-  const where = call.tool === 'shell.run' ? '[policy.shell] commands' : '[policy.env] read_keys'
-  throw new EffectFailed(
-    'policy_denied',
-    `${call.tool} denied on ${targetOfCall(call)}: on a server the workflow names it under ${where} first`,
-    { errorType: 'constraint_violation' },
-  )
-}
-
 /** MCP servers a workflow brings: programs, so only where its author is the one who runs it. */
 function ownServers({ ports }: Installation, { extra }: WorkflowGraph): McpServerConfig[] {
   const listed = Array.isArray(extra.mcp_servers) ? extra.mcp_servers.filter(isJsonObject) : []
@@ -95,7 +89,7 @@ function ownServers({ ports }: Installation, { extra }: WorkflowGraph): McpServe
   return listed.flatMap((server) => serverOf(server))
 }
 
-function serverOf({ name, command, env }: JsonObject): McpServerConfig[] {
+function serverOf({ name, command, env, allow_tools, allow_resources }: JsonObject): McpServerConfig[] {
   const words = Array.isArray(command) ? command.filter((word) => typeof word === 'string') : []
   const [program, ...args] = words
   if (typeof name !== 'string' || program === undefined) return []
@@ -103,5 +97,15 @@ function serverOf({ name, command, env }: JsonObject): McpServerConfig[] {
   const set = given.flatMap(([variable, from]) =>
     typeof from === 'string' ? [[variable, process.env[from] ?? ''] as const] : [],
   )
-  return [{ name, command: program, args, env: Object.fromEntries(set), passEnv: [] }]
+  return [
+    {
+      name,
+      command: program,
+      args,
+      env: Object.fromEntries(set),
+      passEnv: [],
+      ...(Array.isArray(allow_tools) && { allowTools: allow_tools.map(String) }),
+      ...(Array.isArray(allow_resources) && { allowResources: allow_resources.map(String) }),
+    },
+  ]
 }
