@@ -93,6 +93,7 @@ export type Command =
       recovered?: boolean
       claimant?: Actor
       modelTokens?: number
+      writtenBytes?: number
       /** End tokens of the child runs it waited for. */
       linked?: string[]
     } & OfVisit)

@@ -180,6 +180,7 @@ export function decideSucceeded(run: Run, wish: Wish<'succeeded'>, draft: Draft)
       label: wish.label,
       recovered: wish.recovered,
       modelTokens: wish.modelTokens,
+      writtenBytes: wish.writtenBytes,
       linked: wish.linked,
     },
     [latestOf(visit), ...(wish.linked ?? [])],

@@ -42,6 +42,7 @@ export function newRun(graph: GraphIndex): Run {
     claimants: new Map(),
     rollbacks: new Map(),
     modelTokens: 0,
+    writtenBytes: 0,
     ...(stepwise && { walk: newWalk() }),
   }
 }
@@ -166,6 +167,7 @@ function evolveStep(run: Run, fact: StepFact): void {
       const tookMs = fact.at - (visit.startedAt ?? fact.at)
       setState(run, visit, { status: 'done', output: fact.output, label: fact.label, since: fact.at, tookMs })
       run.modelTokens += fact.modelTokens ?? 0
+      run.writtenBytes += fact.writtenBytes ?? 0
       return run.walk ? follow(run, run.walk, visit) : release(run, visit.node)
     }
     case 'error':

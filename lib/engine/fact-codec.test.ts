@@ -113,6 +113,7 @@ const fields: { [T in FactType]: Fields<T> } = {
     label: maybe(text),
     recovered: maybe(flag),
     modelTokens: maybe(count),
+    writtenBytes: maybe(count),
     linked: maybe(texts),
   },
   error: {

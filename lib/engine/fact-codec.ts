@@ -83,6 +83,7 @@ const fields: { [T in FactType]: FieldsOf<T> } = {
     label: maybe('label'),
     recovered: maybe('recovered', 'flag'),
     modelTokens: maybe('model_tokens', 'number'),
+    writtenBytes: maybe('written_bytes', 'number'),
     linked: maybe('linked', 'texts'),
   },
   error: {

@@ -116,6 +116,8 @@ export type FactBody =
       recovered?: boolean
       /** Tokens that models took for this step, child runs included. */
       modelTokens?: number
+      /** Bytes it wrote to files, child runs included. */
+      writtenBytes?: number
       /** Tokens of child runs that this one follows from; they are in `par` too. */
       linked?: string[]
     } & OfAttempt)

@@ -46,7 +46,7 @@ function outcomeOfWalk(run: Run, walk: Walk): { terminal: TerminalStatus; reason
   if (place?.state.status === 'escalated')
     return { terminal: 'escalated', reason: 'A step was escalated to a person' }
   if (place?.state.status === 'failed')
-    return failed(`${place.node} failed: ${place.state.error.description}`)
+    return failed(`${place.node}${kindWords(run, place.node)} failed: ${place.state.error.description}`)
   if (place?.state.status !== 'done') return failed('A step was taken back and not done again')
   if (walk.ambiguous) {
     const edges = walk.ambiguous.map(({ from, to }) => `${from} → ${to}`).join(', ')
@@ -56,6 +56,12 @@ function outcomeOfWalk(run: Run, walk: Walk): { terminal: TerminalStatus; reason
   const node = run.graph.nodes.get(place.node)
   if (node?.kind !== 'fail') return { terminal: 'success', reason: '' }
   return failed(typeof node.config.reason === 'string' ? node.config.reason : 'workflow failed')
+}
+
+/** What the step was meant to do, by the name that the workflow's author wrote. */
+function kindWords(run: Run, node: string): string {
+  const kind = run.graph.nodes.get(node)?.kind
+  return kind === undefined || kind === node ? '' : ` (${kind})`
 }
 
 /** How a run ended, as whoever waits for it is told (agentd section 12, NOTES 17). */

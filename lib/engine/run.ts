@@ -224,4 +224,6 @@ export interface Run {
   walk?: Walk
   /** Tokens that models took for the steps that are done, child runs included. */
   modelTokens: number
+  /** Bytes that the steps that are done wrote to files, child runs included. */
+  writtenBytes: number
 }

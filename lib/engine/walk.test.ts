@@ -132,7 +132,7 @@ describe('a step of a walk that fails', () => {
     expect(endingOf(run)).toEqual({
       status: 'errored',
       lastNode: 'a',
-      reason: 'a failed: fs.write denied on /etc',
+      reason: 'a (task) failed: fs.write denied on /etc',
     })
   })
 })

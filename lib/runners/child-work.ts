@@ -8,7 +8,7 @@ import { hashJson } from '@/lib/base/hash'
 import type { Json, JsonObject } from '@/lib/base/json'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import { actionOf } from './resolved'
-import type { Action, ChildOutcome, Effects, Runner, Step } from './runner'
+import type { Action, ChildOutcome, Effects, Performed, Runner, Step } from './runner'
 import { oneLine } from './words'
 
 /** One child as its step's action has it. `version` is pinned by `describe`. */
@@ -94,11 +94,15 @@ export function answerOf({ status, finalValue, reason }: ChildOutcome): { result
 const maxLinked = 60
 
 /** What the step's completion says of its children. */
-export function tally(outcomes: readonly ChildOutcome[]): { modelTokens?: number; linked?: string[] } {
-  const modelTokens = outcomes.reduce((sum, outcome) => sum + outcome.modelTokens, 0)
+export function tally(
+  outcomes: readonly ChildOutcome[],
+): Pick<Performed, 'modelTokens' | 'writtenBytes' | 'linked'> {
+  const sum = (of: 'modelTokens' | 'writtenBytes') => outcomes.reduce((total, child) => total + child[of], 0)
+  const [modelTokens, writtenBytes] = [sum('modelTokens'), sum('writtenBytes')]
   const ends = outcomes.flatMap(({ endJti }) => endJti ?? [])
   return {
     ...(modelTokens > 0 && { modelTokens }),
+    ...(writtenBytes > 0 && { writtenBytes }),
     ...(ends.length > 0 && ends.length <= maxLinked && { linked: ends }),
   }
 }

@@ -1,7 +1,7 @@
 import { EffectFailed, type Effects } from './runner'
 
 /** What a step may reach beyond files, HTTP and agents. */
-export type Reach = Pick<Effects, 'allow' | 'secret' | 'authored' | 'models' | 'mcp' | 'children'>
+export type Reach = Pick<Effects, 'allow' | 'secret' | 'authored' | 'spendBytes' | 'models' | 'mcp' | 'children'>
 
 function nothing(what: string): () => Promise<never> {
   return async () => {
@@ -14,6 +14,7 @@ export const noReach: Reach = {
   allow: async () => undefined,
   secret: async () => undefined,
   authored: async () => undefined,
+  spendBytes: async () => undefined,
   models: { ask: nothing('model backends'), names: () => [] },
   mcp: {
     tool: async () => undefined,

@@ -81,6 +81,8 @@ export interface Effects {
    * Undefined when there is none to read. At most 1 MiB.
    */
   authored(path: string): Promise<string | undefined>
+  /** Counts bytes about to be written to files; throws EffectFailed `budget_exhausted` past the workflow's bound. */
+  spendBytes(bytes: number): Promise<void>
   models: Models
   mcp: McpServers
   children: ChildRuns
@@ -155,6 +157,7 @@ export interface ChildOutcome {
   lastNode?: string
   reason: string
   modelTokens: number
+  writtenBytes: number
   /** Its `workflow_complete` token. */
   endJti?: string
 }
@@ -195,6 +198,8 @@ export interface Performed {
   label?: string
   /** Tokens that models took for it, child runs included. */
   modelTokens?: number
+  /** Bytes it wrote to files, child runs included. */
+  writtenBytes?: number
   /** End tokens of the child runs it waited for: the completion follows from them too. */
   linked?: string[]
 }

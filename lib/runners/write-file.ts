@@ -73,8 +73,12 @@ export const writeFileRunner: Runner = {
     const bytes = Buffer.from(wanted.content)
     const place = await writable(wanted.path, effects)
     if (effects.dryRun) return notDone({ path: wanted.path, bytes: bytes.byteLength })
+    await effects.spendBytes(bytes.byteLength)
     await writeWhole(place, bytes, modeOf(wanted), stagerOf(effects, action.node), effects.signal)
-    return { output: { path: wanted.path, bytes: bytes.byteLength, written: true } }
+    return {
+      output: { path: wanted.path, bytes: bytes.byteLength, written: true },
+      writtenBytes: bytes.byteLength,
+    }
   },
 
   async probe(action, snapshot, effects) {

@@ -6,13 +6,13 @@ import { type McpPool, openMcpPool } from '@/lib/runners/mcp/servers'
 import { installationBackends } from '@/lib/runners/models/installation-backends'
 import type { ConfiguredBackend } from '@/lib/runners/models/models'
 import { ScriptPositions } from '@/lib/runners/models/scripted-backend'
-import { ModelBudgets } from './model-budget'
+import { Budgets } from './budgets'
 
 export interface Reachable {
   backends: readonly ConfiguredBackend[]
   /** How far each run has come in each scripted backend. */
   scripts: ScriptPositions
-  budgets: ModelBudgets
+  budgets: Budgets
   mcp: McpPool
 }
 
@@ -23,7 +23,7 @@ export async function openReachable(dataDir: string): Promise<Reachable> {
   return {
     backends: installationBackends(await textOf('models.json'), env),
     scripts: new ScriptPositions(),
-    budgets: new ModelBudgets(),
+    budgets: new Budgets(),
     mcp: openMcpPool({ servers: installationServers(await textOf('tools.json'), env), env, cwd: dataDir }),
   }
 }

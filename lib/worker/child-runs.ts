@@ -144,7 +144,8 @@ function noted(run: Run) {
   const ending = endingOf(run)
   if (!ending) return undefined
   const { output, ...told } = ending
-  return { output, told: { ...told, modelTokens: run.modelTokens, endJti: run.lastJti } }
+  const { modelTokens, writtenBytes } = run
+  return { output, told: { ...told, modelTokens, writtenBytes, endJti: run.lastJti } }
 }
 
 async function storedValue(ports: WorkerPorts, hash: string | undefined): Promise<Json> {

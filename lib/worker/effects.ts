@@ -33,6 +33,7 @@ export function effectsFor(
     allow: reach.allow,
     secret: reach.secret,
     authored: reach.authored,
+    spendBytes: reach.spendBytes,
     // Made when they are asked for: most steps ask for none.
     get models() {
       return reach.models

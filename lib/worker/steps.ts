@@ -288,6 +288,7 @@ export class Steps {
         output: value.hash,
         label: outcome.label,
         modelTokens: outcome.modelTokens,
+        writtenBytes: outcome.writtenBytes,
         linked: outcome.linked,
       } as const
       await this.execute(report, { values: [value] })

@@ -1,0 +1,80 @@
+import type { RunId } from '@/lib/base/ids'
+import { EffectFailed } from '@/lib/runners/runner'
+import type { ReachingStep } from '@/lib/worker/ports'
+import type { Budget } from '@/lib/workflow/graph'
+import type { Installation } from './installation'
+
+/** What runs spend: tokens of models, bytes written to files (agentd `[budget]`, NOTES 22). */
+export type Currency = 'modelTokens' | 'writtenBytes'
+
+/** Counts kept in memory; of a run forgotten, the finished steps are counted anew. */
+const countsKept = 8_192
+
+const limits: Record<Currency, (budget: Budget) => number | undefined> = {
+  modelTokens: ({ maxModelTokens }) => maxModelTokens,
+  writtenBytes: ({ maxWriteBytes }) => maxWriteBytes,
+}
+const words: Record<Currency, (limit: number, spent: number) => string> = {
+  modelTokens: (limit, spent) =>
+    `The run may spend ${limit} model tokens (max_llm_tokens) and has spent ${spent}`,
+  writtenBytes: (limit, spent) =>
+    `The run may write ${limit} bytes to files (max_fs_write_mb), and this would make it ${spent}`,
+}
+
+/** A run on the way up from a step to the run that nobody began. */
+interface Payer {
+  runId: RunId
+  budget: Budget
+}
+
+/**
+ * What runs have spent. What a step spends counts against its own run and every run above it, so that child runs share
+ * what their parent has left, side by side as well. Finished steps are counted in the ledger; what is being spent now
+ * is counted here.
+ */
+export class Budgets {
+  readonly #spent = new Map<string, number>()
+
+  /** The step's purse: 0 asks whether anything is left. Throws EffectFailed `budget_exhausted`, naming the limit. */
+  purseOf(house: Installation, step: ReachingStep, currency: Currency): (amount: number) => Promise<void> {
+    let chain: Promise<Payer[]> | undefined
+    return async (amount) => {
+      chain ??= payersOf(house, step)
+      for (const payer of await chain) await this.#take(house, payer, currency, amount)
+    }
+  }
+
+  async #take(
+    house: Installation,
+    { runId, budget }: Payer,
+    currency: Currency,
+    amount: number,
+  ): Promise<void> {
+    const key = `${currency} ${runId}`
+    const known = this.#spent.get(key) ?? (await house.book.read(runId, (run) => run[currency]))
+    // Looked up again: another step of the run may have spent while this one read.
+    const spent = (this.#spent.get(key) ?? known) + amount
+    this.#spent.delete(key)
+    this.#spent.set(key, spent)
+    const [oldest] = this.#spent.keys()
+    if (this.#spent.size > countsKept && oldest !== undefined) this.#spent.delete(oldest)
+    const limit = limits[currency](budget)
+    if (limit === undefined || (amount === 0 ? spent < limit : spent <= limit)) return
+    throw new EffectFailed('budget_exhausted', words[currency](limit, spent), {
+      errorType: 'resource_exhausted',
+    })
+  }
+}
+
+async function payersOf(house: Installation, { run, header }: ReachingStep): Promise<Payer[]> {
+  const payers: Payer[] = [{ runId: header.runId, budget: run.graph.graph.budget }]
+  let above = header.parent
+  while (above) {
+    const parent = await house.store.ledger.header(above.runId)
+    if (!parent) break
+    const { graph } = await house.graphOf(parent.version)
+    payers.push({ runId: parent.runId, budget: graph.budget })
+    above = parent.parent
+  }
+  return payers
+}
