@@ -79,7 +79,7 @@ describe('markers', () => {
     const root = { a: 'x'.repeat(100_000) }
     const started = performance.now()
     expect(() => renderTemplate('{{a}}'.repeat(50_000), root)).toThrow(/larger than 1 MiB/)
-    expect(performance.now() - started).toBeLessThan(500)
+    expect(performance.now() - started).toBeLessThan(2_000)
     expect(renderTemplate(`{{${'a'.repeat(1_000_000)}}}`, root).text).toHaveLength(1_000_004)
   })
 })

@@ -701,3 +701,21 @@ describe('what the reference has as outputs', () => {
     expect(missing).toMatchObject({ code: 'file_not_found', retriable: true })
   })
 })
+
+describe('what a run may write', () => {
+  test('is counted before a byte is written, and not in a dry run', async () => {
+    const spent: number[] = []
+    const spendBytes = async (bytes: number) => {
+      if (bytes > 3) throw new EffectFailed('budget_exhausted', 'The run may write 3 bytes')
+      spent.push(bytes)
+    }
+    const given = effects(labOnly, { spendBytes })
+    const action = await actionFor(writes('lab/x', 'abc'), given)
+    expect(await runnerFor('write_file').perform(action, given)).toMatchObject({ writtenBytes: 3 })
+    await runnerFor('write_file').perform(action, { ...given, dryRun: true })
+    const over = await actionFor(writes('lab/y', 'abcd'), given)
+    expect((await failureOf(runnerFor('write_file').perform(over, given))).code).toBe('budget_exhausted')
+    expect(spent).toEqual([3])
+    expect(readdirSync(inLab())).toEqual(['x'])
+  })
+})

@@ -263,7 +263,7 @@ describe('nothing a command started is left running', () => {
     const command = script('leaves', `sh -c 'sleep 600; : ${mark}' &`, 'echo done')
     const started = performance.now()
     expect(await ran({ command })).toMatchObject({ exit_code: 0, stdout: 'done\n', timed_out: false })
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(performance.now() - started).toBeLessThan(20_000)
     expect(running(mark)).toEqual([])
   })
 
@@ -285,7 +285,7 @@ describe('nothing a command started is left running', () => {
     const ready = path.join(home, 'ready')
     const command = script('long', `echo > ${ready}`, `sh -c 'sleep 600; : ${mark}'`)
     const ending = failureOf(ran({ command }, {}, at({ signal: stop.signal })))
-    await expect.poll(() => existsSync(ready), { timeout: 5_000 }).toBe(true)
+    await expect.poll(() => existsSync(ready), { timeout: 20_000 }).toBe(true)
     stop.abort()
     const failure = await ending
     expect(failure).toMatchObject({ code: 'effect_timeout', errorType: 'timeout', outcomeUnknown: true })
