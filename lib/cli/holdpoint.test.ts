@@ -130,6 +130,58 @@ describe('holdpoint validate', () => {
   })
 })
 
+describe('holdpoint policy', () => {
+  const policed = `name = "policed"
+[[nodes]]
+id = "stop"
+type = "terminate"
+[policy.fs]
+read = ["docs/**"]
+[policy.rego]
+file = "policy.rego"
+data = { suffix = ".txt" }
+`
+  const rego = 'package agent\n\ndefault allow = false\n\nallow if endswith(input.args.path, data.suffix)\n'
+
+  it('says what a workflow would be allowed, with the rule, and refuses with exit 5', async () => {
+    file('policy.rego', rego)
+    const check = (target: string) =>
+      holdpoint('policy', 'check', file('policed.toml', policed), '--tool', 'fs.read', '--target', target)
+    const allowed = await check('docs/a.txt')
+    expect(allowed.out).toMatch(
+      /^fs\.read on docs\/a\.txt is allowed by policy\.fs\.read: .+docs\/\*\* and policy\.rego: /,
+    )
+    expect(allowed.code).toBe(0)
+    for (const [target, words] of [
+      ['docs/a.md', 'policy.rego: data.agent.allow is false'],
+      ['docs/../x.txt', 'no rule of policy.fs.read names it'],
+    ] as const) {
+      const denied = await check(target)
+      expect(denied.out).toMatch(/^fs\.read denied on /)
+      expect(denied.out).toContain(words)
+      expect(denied.code).toBe(5)
+    }
+  })
+
+  it('refuses a workflow whose policy cannot be loaded', async () => {
+    file('policy.rego', rego.replace('endswith', 'http.send'))
+    const { code, out } = await holdpoint('validate', file('policed.toml', policed))
+    expect(out).toMatch(/error: policy\.rego, line 5, column \d+: /)
+    expect(code).toBe(5)
+  })
+
+  it('evaluates a query, and refuses what it does not know with its place', async () => {
+    const module = file('m.rego', 'package test\n\np := {x | some x in input.list; x > data.min}\n')
+    const files = ['--input', file('i.json', '{"list":[1,5,9]}'), '--data', file('d.json', '{"min":3}')]
+    const answer = await holdpoint('policy', 'eval', '--rego', module, '--query', 'data.test.p[x]', ...files)
+    expect(JSON.parse(answer.out)).toMatchObject({ result: [{ x: 5 }, { x: 9 }] })
+    expect(answer.code).toBe(0)
+    const refused = await holdpoint('policy', 'eval', '--rego', module, '--query', 'opa.runtime()')
+    expect(JSON.parse(refused.out)).toMatchObject({ refused: [{ line: 1, column: expect.any(Number) }] })
+    expect(refused.code).toBe(5)
+  })
+})
+
 describe('holdpoint doctor', () => {
   it('finds nothing in the way of a first start', async () => {
     const { code, out } = await holdpoint('doctor', '--data', path.join(folder, 'new'))

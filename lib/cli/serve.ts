@@ -8,6 +8,7 @@
  *   HOLDPOINT_ORIGIN           the address people use, for links and for telling same-site requests; no slash at the end
  *   HOLDPOINT_LAB              1: the lab is there; bring its agents, workflows and first runs along. Else 0
  *   HOLDPOINT_LAB_DATA         folder of the lab's own state
+ *   HOLDPOINT_OPA_URL          an Open Policy Agent that decides Rego policies; HOLDPOINT_OPA_TOKEN is sent to it as bearer
  *   HOLDPOINT_FIRST_LINK_FILE  where to leave the one-time link while nobody has an account (mode 0600)
  *   NEXT_MANUAL_SIG_HANDLE     1: the server drains on SIGTERM by itself (lib/server/boot.ts)
  *   NEXT_EXIT_TIMEOUT_MS       as long as that may take, where Next's development server would wait 0.1 s

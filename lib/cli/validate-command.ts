@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type { Diagnostic } from '@/lib/base/diagnostic'
 import { readWorkflow, withProblems } from '@/lib/formats/format'
 import { nodeKind } from '@/lib/nodes/registry'
 import { reachProblems } from '@/lib/policy/reach'
+import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { exitCode } from './exit-codes'
 import { readText } from './parse-options'
 import { UsageError } from './usage-error'
@@ -20,23 +22,36 @@ interface Checked {
 
 /** `holdpoint validate FILE…`: exit 0 when no file has an error (warnings are told), else 5. */
 export async function validateCommand(files: string[], options: { json?: boolean }): Promise<number> {
-  const results = files.map(check)
+  const results: Checked[] = []
+  for (const file of files) results.push(await check(file))
   if (options.json)
     console.log(JSON.stringify({ valid: results.every((result) => result.valid), files: results }))
   else for (const result of results) print(result)
   return results.every((result) => result.valid) ? exitCode.ok : exitCode.failed
 }
 
-function check(file: string): Checked {
+async function check(file: string): Promise<Checked> {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
   if (size > fileMaxBytes) {
     throw new UsageError(`${file} is ${size} bytes long; at most ${fileMaxBytes} are read`)
   }
-  const read = readWorkflow(readText(file), file, nodeKind)
+  const text = readText(file)
+  const read = readWorkflow(text, file, nodeKind)
   const { format, graph } = read
-  const diagnostics = graph ? withProblems(read, reachProblems(graph)) : read.diagnostics
+  const diagnostics = graph
+    ? [...withProblems(read, reachProblems(graph)), ...(await policyProblems(file, graph, text))]
+    : read.diagnostics
   const valid = !diagnostics.some(({ severity }) => severity === 'error')
   return { file, format, valid, ...(graph ? { nodes: graph.nodes.length } : {}), diagnostics }
+}
+
+/** What keeps its policy from being loaded; one in a file is looked for as `holdpoint run` would. */
+async function policyProblems(file: string, graph: WorkflowGraph, text: string): Promise<Diagnostic[]> {
+  if (!graph.policy.rego) return []
+  const { policiesOf } = await import('@/lib/server/policies')
+  const { policyFaults } = await import('@/lib/server/policy-faults')
+  const policies = policiesOf({ authoredFolders: [process.cwd(), dirname(resolve(file))], unconfined: true })
+  return policyFaults({ policies }, graph, text)
 }
 
 function print({ file, format, valid, nodes, diagnostics }: Checked): void {

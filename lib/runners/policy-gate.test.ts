@@ -46,7 +46,7 @@ function evaluator() {
 
 function house(rego = evaluator()) {
   return new Policies({
-    authoredFolders: [inBase('lab')],
+    authoredFolders: [inBase('lab/docs'), inBase('lab')],
     unconfined: false,
     compile: rego.compile,
     now: () => 42,

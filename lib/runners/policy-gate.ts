@@ -36,7 +36,7 @@ const maxRegoBytes = 1_048_576
 const policiesKept = 128
 
 export interface PoliciesOptions {
-  /** Folders that `policy.rego.file` is read from; a relative name starts in the first. Steps cannot write there. */
+  /** Folders that `policy.rego.file` is read from; a relative name is looked for in each. Steps cannot write there. */
   authoredFolders: readonly string[]
   /** True where the user may name any file: on the user's own command line. */
   unconfined: boolean
@@ -111,11 +111,7 @@ export class Policies {
         'policy.rego.file names a file, and no folder is set from which such files are read here; put the policy inline',
       )
     }
-    const installationRoots = unconfined ? [...authoredFolders, '/'] : authoredFolders
-    const roots = installationRoots.map((path) => ({ path, access: 'read' as const }))
-    const bounds = { policy: { roots, privateTargets: [] }, installationRoots }
-    const found = await findFile(await locate(file, 'read', bounds), maxRegoBytes)
-    const read = found && textOf(found.bytes)
+    const read = await this.#fileText(file, unconfined ? [...authoredFolders, '/'] : authoredFolders)
     if (read === undefined) {
       throw refusal(
         'policy_missing',
@@ -123,6 +119,17 @@ export class Policies {
       )
     }
     return { text: read, data, query }
+  }
+
+  /** The file's text; a relative name is looked for in each folder in turn. */
+  async #fileText(file: string, folders: readonly string[]): Promise<string | undefined> {
+    const roots = folders.map((path) => ({ path, access: 'read' as const }))
+    for (const first of folders) {
+      const bounds = { policy: { roots, privateTargets: [] }, installationRoots: [first, ...folders] }
+      const found = await findFile(await locate(file, 'read', bounds), maxRegoBytes)
+      if (found) return textOf(found.bytes)
+    }
+    return undefined
   }
 }
 
