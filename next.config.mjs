@@ -7,7 +7,12 @@ const config = {
   devIndicators: false,
   images: { unoptimized: true },
   // Native or self-loading packages are required from node_modules, never bundled.
-  serverExternalPackages: ['better-sqlite3', '@prisma/client', '@prisma/adapter-better-sqlite3', 'pino'],
+  serverExternalPackages: [
+    ...['better-sqlite3', '@prisma/client', '@prisma/adapter-better-sqlite3', 'pino'],
+    // Weight that a step loads when it first needs it.
+    ...['ai', '@ai-sdk/anthropic', '@ai-sdk/google', '@ai-sdk/openai', '@ai-sdk/openai-compatible'],
+    ...['@modelcontextprotocol/sdk', 'ajv'],
+  ],
   // Types are checked by `npm test` with TypeScript 7, which has no API that Next could call.
   typescript: { ignoreBuildErrors: true },
 }

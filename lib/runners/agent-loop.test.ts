@@ -6,11 +6,15 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '@/lib/base/json'
 import { agentLoopGraph } from '@/lib/nodes/agent-loop-graph'
 import { nodeKind } from '@/lib/nodes/registry'
+import { openInstallation } from '@/lib/server/installation'
+import { createLog } from '@/lib/server/log'
 import { type RunOutcome, runOnce } from '@/lib/server/one-shot'
 import { checkGraph } from '@/lib/workflow/checks'
 import { graphOf } from '@/lib/workflow/graph-fixture'
 import { readAgentAnswer } from './agent-answer'
+import { actionFor, effectsWith, failureOf, nodeOf, runnerFor } from './fixtures'
 import type { ScriptedAnswer } from './models/scripted-backend'
+import type { ModelCall, Models } from './runner'
 
 let folder: string
 
@@ -216,10 +220,109 @@ describe('an agent loop', () => {
   })
 
   it('an unknown backend is refused before anything begins', async () => {
-    const outcome = await looped({ answers: [], more: '' }).then(async () =>
-      looped({ answers: [], rest: '', more: '', tools: ['read_file'] }),
+    const node = nodeOf('agent_loop', { backend: 'gateway', instructions: 'x', tools: [], max_steps: 1 })
+    const failure = await failureOf(actionFor(node, effectsWith()))
+    expect(failure.message).toBe('The model backend "gateway" is not configured; known backends: none.')
+  })
+
+  it('leaves a token for every thought and call, and a checkpoint before each change', async () => {
+    const outcome = await looped({
+      answers: [use('write_file', { path: inWork('a.txt'), content: 'a' }), done('ok')],
+    })
+    finalOf(outcome)
+    const house = await openInstallation({
+      dataDir: path.join(folder, 'data'),
+      origin: 'http://localhost:3000',
+      log: createLog('silent'),
+    })
+    try {
+      const { items: rows } = await house.store.runs.list({ parent: outcome.runId }, { limit: 10 })
+      expect(rows).toHaveLength(1)
+      const child = await house.book.read(rows[0]?.runId ?? outcome.runId, (run) => ({
+        steps: run.walk?.path.map(({ visit }) => visit.node),
+        held: [...run.checkpoints.values()].map(({ node }) => node),
+      }))
+      expect(child).toEqual({ steps: ['think', 'write_file', 'think'], held: ['write_file'] })
+    } finally {
+      await house.close()
+    }
+  })
+})
+
+describe('a thought', () => {
+  const config = { backend: 'm', tools: ['read_file', 'http_request', 'shell_run'], max_steps: 4 }
+  const thinking = nodeOf('agent_think', config, { id: 'think' })
+
+  /** What the model is asked, and what comes of its answer. */
+  async function thought(values: Record<string, Json>, answer: Json) {
+    let asked: ModelCall | undefined
+    const text = typeof answer === 'string' ? answer : JSON.stringify(answer)
+    const models: Models = {
+      names: () => ['m'],
+      ask: async (call) => {
+        asked = call
+        return { text, usage: { promptTokens: 1, completionTokens: 1 } }
+      },
+    }
+    const effects = effectsWith({ models })
+    const action = await actionFor(thinking, effects, { 'trigger.instructions': 'Look', ...values })
+    const performed = await runnerFor('agent_think').perform(action, effects)
+    return { ...performed, output: performed.output as JsonObject, asked }
+  }
+
+  it('is told what its tool gave back, a denial as well, as data', async () => {
+    const first = await thought(
+      { 'trigger.input': { page: 1 } },
+      { action: 'tool', tool: 'read_file', args: { path: '/etc/shadow' } },
     )
-    expect(outcome.reason).toContain('has 0 answers')
+    expect(first).toMatchObject({
+      label: 'read_file',
+      modelTokens: 2,
+      output: { action: { tool: 'read_file', args: { path: '/etc/shadow' } }, steps: 1, tokens: 2 },
+    })
+    expect(first.asked?.messages.map(({ role }) => role)).toEqual(['system', 'user'])
+    expect(first.asked?.messages[1]?.text).toBe('Look\n\nInput:\n{"page":1}')
+    const denial = { error: 'fs.read denied on /etc/shadow: not listed', code: 'policy_denied' }
+    const second = await thought({ think: first.output, read_file: denial }, { action: 'final', result: 1 })
+    expect(second.asked?.messages.at(-1)).toEqual({
+      role: 'user',
+      text: JSON.stringify({ tool_result: denial }),
+    })
+    expect(second).toMatchObject({ label: 'final', output: { outcome: { result: 1, steps: 2, tokens: 4 } } })
+  })
+
+  it('is told which tools there are when it asks for another', async () => {
+    const first = await thought({}, { action: 'tool', tool: 'write_file', args: {} })
+    expect(first.label).toBe('again')
+    const second = await thought({ think: first.output }, 'x')
+    expect(second.asked?.messages.at(-1)?.text).toContain('its tools are: read_file, http_request, shell_run')
+  })
+
+  it('leaves out of a call what was not asked for', async () => {
+    const bare = await thought(
+      {},
+      { action: 'tool', tool: 'http_request', args: { method: 'GET', url: 'http://x/' } },
+    )
+    expect(bare.label).toBe('http_request_without_body')
+    const full = await thought(
+      {},
+      { action: 'tool', tool: 'http_request', args: { url: 'http://x/', body: '' } },
+    )
+    expect(full.label).toBe('http_request')
+    const shell = await thought({}, { action: 'tool', tool: 'shell_run', args: { command: '/bin/true' } })
+    expect(shell.output.action).toMatchObject({ args: { command: '/bin/true', args: [] } })
+  })
+
+  it('keeps what is told again within bounds, whatever tools give back', async () => {
+    let output: Json = null
+    const big = { content: 'x'.repeat(900_000) }
+    for (let step = 1; step <= 4; step++) {
+      const values: Record<string, Json> = output === null ? {} : { think: output, read_file: big }
+      const next = await thought(values, { action: 'tool', tool: 'read_file', args: { path: 'a' } })
+      for (const { text } of next.asked?.messages ?? []) expect(text.length).toBeLessThan(66_000)
+      output = next.output
+    }
+    expect(JSON.stringify(output).length).toBeLessThan(300_000)
   })
 })
 
@@ -265,20 +368,29 @@ describe('the graph of a loop', () => {
 })
 
 describe('a model’s answer', () => {
-  it.each<[string, unknown]>([
-    ['{"action":"final"}', { action: 'final', result: null }],
-    ['{"action":"tool","tool":"read_file"}', { action: 'tool', tool: 'read_file', args: {} }],
-    ['so: {"action":"final","result":{"b":"}\\""}} done', { action: 'final', result: { b: '}"' } }],
-    ['no json', { fault: 'there is no JSON object in it' }],
-    ['{"action":"final"', { fault: 'there is no JSON object in it' }],
-    ['{action:"final"}', { fault: 'its JSON object is not valid JSON' }],
-    ['{"action":"tool","tool":7}', { fault: '"tool" must be the name of a tool' }],
-    ['{"action":"tool","tool":"x","args":[]}', { fault: '"args" must be an object' }],
+  it.each<[string, string, unknown]>([
+    ['final without a result', '{"action":"final"}', { action: 'final', result: null }],
     [
+      'tool without arguments',
+      '{"action":"tool","tool":"read_file"}',
+      { action: 'tool', tool: 'read_file', args: {} },
+    ],
+    [
+      'prose around it',
+      'so: {"action":"final","result":{"b":"}\\""}} done',
+      { action: 'final', result: { b: '}"' } },
+    ],
+    ['no object', 'no json', { fault: 'there is no JSON object in it' }],
+    ['an open object', '{"action":"final"', { fault: 'there is no JSON object in it' }],
+    ['no JSON', '{action:"final"}', { fault: 'its JSON object is not valid JSON' }],
+    ['a tool that is no text', '{"action":"tool","tool":7}', { fault: '"tool" must be the name of a tool' }],
+    ['arguments in a list', '{"action":"tool","tool":"x","args":[]}', { fault: '"args" must be an object' }],
+    [
+      'nested 5,000 deep',
       `{"action":"final","result":${'['.repeat(5000)}${']'.repeat(5000)}}`,
       { fault: 'its JSON object is nested too deep' },
     ],
-  ])('%s', (text, answer) => {
+  ])('%s', (_what, text, answer) => {
     expect(readAgentAnswer(text)).toEqual(answer)
   })
 

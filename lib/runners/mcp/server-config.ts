@@ -2,7 +2,12 @@ import { z } from 'zod'
 import { Problem } from '@/lib/base/problem'
 
 /** An MCP server, as an administrator or an author names it. */
-export type McpServerConfig = { name: string } & (
+export type McpServerConfig = {
+  name: string
+  /** Tools and resources that may be asked of it at all: `*`, a prefix and `*`, or a name. Absent: any. */
+  allowTools?: readonly string[]
+  allowResources?: readonly string[]
+} & (
   | {
       /** Looked up in PATH when it holds no slash; no shell. */
       command: string

@@ -227,7 +227,7 @@ describe('what servers do wrong', () => {
     ['deep', 'mcp_answer_invalid', 'nested too deep', false],
     ['wrong', 'mcp_answer_invalid', 'what is no MCP message', true],
   ])('%s in the middle of a call', async (manner, code, words, unknown) => {
-    const { mcp } = rudePool(manner, { requestMs: 2_000 })
+    const { mcp } = rudePool(manner)
     const before = process.memoryUsage().rss
     const failure = await failureOf(mcp.call('act', {}, never))
     expect(failure.code).toBe(code)
@@ -269,6 +269,22 @@ describe('what servers do wrong', () => {
       retriable: false,
     })
     expect((await failureOf(two.read('x://y', never))).code).toBe('mcp_refused')
+  })
+
+  it('may be asked only for what its own list names', async () => {
+    const listed = { ...node('rude', rude), allowTools: ['ec*'], allowResources: ['docs://*'] }
+    const mcp = poolOf([listed]).serversOf()
+    expect((await mcp.call('echo', {}, never)).isError).toBe(false)
+    expect(await failureOf(mcp.call('act', {}, never))).toMatchObject({
+      code: 'policy_denied',
+      retriable: false,
+      message: 'mcp.tool denied on act: the MCP server "rude" does not list it under allow_tools',
+    })
+    expect((await failureOf(mcp.tool('act', never))).code).toBe('policy_denied')
+    expect((await failureOf(mcp.read('file:///etc/passwd', never))).message).toContain(
+      'mcp.resource denied on file:///etc/passwd',
+    )
+    expect((await failureOf(mcp.read('docs://a', never))).code).toBe('mcp_refused')
   })
 
   it('an HTTP server that sends 100 MB is cut off', async () => {

@@ -76,10 +76,22 @@ function chosenFrom(
     )
   }
 
+  /** The server's own list, beside the workflow's policy. Throws EffectFailed `policy_denied`. */
+  const allow = (config: McpServerConfig, what: 'tool' | 'resource', name: string): void => {
+    const list = what === 'tool' ? config.allowTools : config.allowResources
+    if (list === undefined || list.some((entry) => matches(entry, name))) return
+    throw unknown(
+      'policy_denied',
+      `mcp.${what} denied on ${name.slice(0, 200)}: the MCP server "${config.name}" does not list it under allow_${what}s`,
+    )
+  }
+
   const find = async (name: string, signal: AbortSignal, server: string | undefined) => {
     for (const connection of connections(server)) {
       const tool = (await connection.tools(signal)).find((one) => one.name === name)
-      if (tool) return { connection, tool }
+      if (!tool) continue
+      allow(connection.config, 'tool', name)
+      return { connection, tool }
     }
     return undefined
   }
@@ -97,6 +109,7 @@ function chosenFrom(
           `No MCP server has a tool "${name.slice(0, 80)}"; asked were ${names.join(', ')}.`,
         )
       }
+      if (!found) allow(only.config, 'tool', name)
       const changes = found?.tool.readOnly !== true
       return calledAs(await only.request('tools/call', { name, arguments: args }, signal, changes))
     },
@@ -104,6 +117,7 @@ function chosenFrom(
       const asked = connections(server)
       for (const [at, connection] of asked.entries()) {
         try {
+          allow(connection.config, 'resource', uri)
           const { contents } = await connection.request('resources/read', { uri }, signal)
           if (Array.isArray(contents)) return { contents }
           throw unknown(
@@ -112,13 +126,18 @@ function chosenFrom(
           )
         } catch (error) {
           // Of several servers, one that does not know the resource is not the last word.
-          const isRefusal = error instanceof EffectFailed && error.code === 'mcp_refused'
+          const isRefusal =
+            error instanceof EffectFailed && ['mcp_refused', 'policy_denied'].includes(error.code)
           if (!isRefusal || at === asked.length - 1) throw error
         }
       }
       throw unknown('mcp_refused', 'No MCP server has the resource.')
     },
   }
+}
+
+function matches(entry: string, name: string): boolean {
+  return entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : entry === name
 }
 
 function calledAs(answer: JsonObject): { content: Json[]; isError: boolean; structured: Json } {
