@@ -142,6 +142,14 @@ function addChecks(program: Command, finish: Finish): void {
     .action(async (files, options) =>
       finish(await (await import('./validate-command')).validateCommand(files, options)),
     )
+  program
+    .command('test')
+    .description('run fixtures of agentd workflows, with mocked models and tools; prints what differs')
+    .argument('<folder...>', 'folders with workflow.toml and fixture.toml, or with scenarios, at any depth')
+    .option('--json', 'results as one line of JSON')
+    .action(async (places, options) =>
+      finish(await (await import('./test-command')).testCommand(places, options)),
+    )
   addPolicy(program, finish)
   program
     .command('doctor')

@@ -27,7 +27,7 @@ import { openStore } from '@/lib/store/open'
 import { openPeople, type PeopleStore } from '@/lib/store/people'
 import type { Store } from '@/lib/store/store'
 import { ChildWaits } from '@/lib/worker/child-waits'
-import type { AgentsOfRun, Timer, Vault, WorkerPorts } from '@/lib/worker/ports'
+import type { AgentsOfRun, ReachOf, Timer, Vault, WorkerPorts } from '@/lib/worker/ports'
 import { RunBook, type Signer } from '@/lib/worker/run-book'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
@@ -51,6 +51,8 @@ export interface InstallationOptions {
   opa?: OpaOptions
   /** Models and tools; by default those that `models.json` and `tools.json` in the data folder name. */
   reachable?: Reachable
+  /** What steps reach; by default what lib/server/reach.ts puts together. Fixtures bring models and tools of their own. */
+  reach?: (house: () => Installation) => ReachOf
   /** First part of this installation's SPIFFE ids. */
   trustDomain?: string
   log?: Log
@@ -115,7 +117,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     tokenHolds: async (runId, jti) => tokenHolds(store, keys, runId, jti),
     runnerOf: (kind) => runnerOf(kind) ?? resolverOf(kind),
     agents: agentsOf(agents, keys, id),
-    reach: reachOf(() => installation),
+    reach: (options.reach ?? reachOf)(() => installation),
     graphOf,
     childWaits: new ChildWaits(),
     childrenOf: (runId, node, visit) => childrenOf(store, runId, node, visit),

@@ -109,11 +109,12 @@ function pausesOf(run: Run): Approval[] {
     )
 }
 
-async function outcomeOf(
+/** Waits for the run's end, or until it waits for somebody. After `timeoutS` seconds it is cancelled, as `by`. */
+export async function outcomeOf(
   house: Installation,
   runId: RunId,
   by: string,
-  options: OneShotOptions,
+  options: Pick<OneShotOptions, 'timeoutS' | 'signal'>,
 ): Promise<RunOutcome> {
   const { timer } = house.ports
   const until =
