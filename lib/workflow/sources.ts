@@ -1,18 +1,20 @@
 /*
- * Where a node's values come from. A `*_from` member holds a dotted path: `trigger.x` is the run's input, `load.content`
- * the output of the node `load`. A node can only be sure of the outputs of its ancestors: of any other node it depends
- * on luck whether it is done by then. In stepwise order a loop may make it so, so all of this is a warning.
+ * Where a node's values come from. A `*_from` member, and the `expr` of a decision, holds a dotted path: `trigger.x` is
+ * the run's input, `load.content` the output of the node `load`. A node can only be sure of the outputs of its
+ * ancestors: of any other node it depends on luck whether it is done by then. In stepwise order a loop may make it so,
+ * so all of this is a warning.
  */
 import type { JsonObject } from '@/lib/base/json'
 import type { WorkflowGraph } from './graph'
 import { type GraphIndex, indexGraph } from './graph-index'
 import { quoted, type Report } from './graph-problem'
 
-/** The config members that say where a value comes from (`path_from`, `input_from`), with their dotted paths. */
+/** The config members that say where a value comes from (`path_from`, `input_from`, `expr`), with their dotted paths. */
 export function sourceMembers(config: JsonObject): [member: string, path: string][] {
   const found: [string, string][] = []
   for (const [member, value] of Object.entries(config)) {
-    if (member.endsWith('_from') && typeof value === 'string') found.push([member, value])
+    if ((member.endsWith('_from') || member === 'expr') && typeof value === 'string')
+      found.push([member, value])
   }
   return found
 }

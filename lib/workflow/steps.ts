@@ -77,7 +77,8 @@ function checkLabels(
   edges: readonly [GraphEdge, number][],
   report: Report,
 ): void {
-  const own = edges.length > 0 ? labelsOf(node, kind) : undefined
+  // Only a label needs to be known; asking costs a check of the config.
+  const own = edges.some(([edge]) => edge.when !== undefined) ? labelsOf(node, kind) : 'any'
   if (own === undefined) return
   const labels = own === 'any' || infallible.has(node.kind) ? own : [...new Set([...own, 'error'])]
   // Some kinds always carry a label: a condition is true or false, and a switch has a value.

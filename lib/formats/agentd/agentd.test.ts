@@ -555,10 +555,13 @@ describe('a fault is told with its place', () => {
     ],
     [
       'an unknown MCP server',
-      workflow('', 'type = "call_mcp_tool"\ntool = "t"\nserver = "docs"'),
+      workflow(
+        '[[mcp_servers]]\nname = "docs"\ncommand = ["/x"]',
+        'type = "call_mcp_tool"\ntool = "t"\nserver = "dcos"',
+      ),
       'unknown_mcp_server',
-      '11:10',
-      '"docs"',
+      '13:10',
+      'no [[mcp_servers]] entry has that name',
     ],
     [
       'an MCP server that is not named',
@@ -760,6 +763,20 @@ describe('a warning lets the workflow through', () => {
       'unknown_backend',
       '10:11',
       '"fast"',
+    ],
+    [
+      'an MCP server that only the installation can have',
+      workflow('', 'type = "call_mcp_tool"\ntool = "t"\nserver = "docs"'),
+      'unknown_mcp_server',
+      '11:10',
+      'this file declares none',
+    ],
+    [
+      'a budget of nothing',
+      workflow('[budget]\nmax_cpu_secs = 0'),
+      'budget_zero',
+      '7:16',
+      'no bound of its own',
     ],
     [
       'a credential in the file',

@@ -4,10 +4,10 @@
  * that look like more than they are. Beyond agentd: credentials written into the file are pointed out, never repeated.
  */
 import { isJsonObject, type JsonObject } from '@/lib/base/json'
+import { loopTools, maxLoopSteps } from '@/lib/nodes/agent-loop'
 import type { GraphNode } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
 import { nearestName } from '@/lib/workflow/nearest-name'
-import { loopTools, maxLoopSteps } from './fields'
 import type { ReadDocument } from './read'
 import type { Tell } from './toml-source'
 
@@ -155,30 +155,34 @@ function checkServers({ mcpServers, triggers, section, ...read }: ReadDocument, 
         message: `The MCP server ${quoted(name)} is declared twice.`,
         mend: 'Give each server a name of its own.',
       })
-  for (const [at, trigger] of triggers.entries()) {
-    // A trigger may name a server of the installation, as long as the file declares none itself.
-    if (typeof trigger.server !== 'string' || names.length === 0 || names.includes(trigger.server)) continue
-    tellServer(
-      trigger.server,
-      `Trigger ${at + 1}`,
-      [...section('triggers'), read.written.triggerAt[at] ?? at],
-      names,
-      tell,
-    )
-  }
+  for (const [at, trigger] of triggers.entries())
+    if (typeof trigger.server === 'string')
+      checkServer(
+        trigger.server,
+        `Trigger ${at + 1}`,
+        [...section('triggers'), read.written.triggerAt[at] ?? at],
+        names,
+        tell,
+      )
 }
 
-function tellServer(
+/** A server may also be one of the installation's: only a file that declares servers itself can have misspelled one. */
+function checkServer(
   server: string,
   words: string,
   path: GraphPath,
   names: readonly string[],
   tell: Tell,
 ): void {
+  if (names.includes(server)) return
+  const isAlone = names.length === 0
   tell({
     path: [...path, 'server'],
     code: 'unknown_mcp_server',
-    message: `${words} names the MCP server ${quoted(server)}, and no [[mcp_servers]] entry has that name.`,
+    severity: isAlone ? 'warning' : 'error',
+    message: isAlone
+      ? `${words} names the MCP server ${quoted(server)}, and this file declares none; unless the installation has it, it cannot be reached.`
+      : `${words} names the MCP server ${quoted(server)}, and no [[mcp_servers]] entry has that name.`,
     mend: didYouMean(server, names, 'Declare it under [[mcp_servers]].'),
   })
 }
@@ -217,8 +221,7 @@ function checkNode(node: GraphNode, path: GraphPath, read: ReadDocument, tell: T
 function checkServerOf(node: GraphNode, path: GraphPath, read: ReadDocument, tell: Tell): void {
   const names = read.mcpServers.map((server) => String(server.name))
   const { server } = node.config
-  if (typeof server === 'string' && !names.includes(server))
-    tellServer(server, `Node ${quoted(node.id)}`, path, names, tell)
+  if (typeof server === 'string') checkServer(server, `Node ${quoted(node.id)}`, path, names, tell)
   if (server === undefined && names.length > 1)
     tell({
       path,

@@ -56,13 +56,3 @@ export const commonFields = ['id', 'type', 'retry', 'reversible'] as const
 export function fieldsOf(type: string): NodeFields | undefined {
   return Object.hasOwn(nodeFields, type) ? nodeFields[type] : undefined
 }
-
-export const loopTools = [
-  'read_file',
-  'write_file',
-  'read_env',
-  'http_request',
-  'shell_run',
-  'call_mcp_tool',
-] as const
-export const maxLoopSteps = 64
