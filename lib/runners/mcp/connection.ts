@@ -70,6 +70,7 @@ export class Connection {
   readonly config: McpServerConfig
   private readonly surroundings: ConnectionSurroundings
   private starting?: Promise<Live>
+  private connecting?: Live
   private live?: Live
   private suspect = false
   private closed = false
@@ -114,6 +115,7 @@ export class Connection {
   /** Stops the server; nothing of it is left running. */
   async close(): Promise<void> {
     this.closed = true
+    if (this.connecting) await closed(this.connecting)
     const started = await this.starting?.catch(() => undefined)
     await this.drop(started ?? this.live)
   }
@@ -169,12 +171,15 @@ export class Connection {
       live.tools = undefined
     })
     const { startMs } = this.surroundings.limits
+    this.connecting = live
     try {
       await client.connect(live.transport, { timeout: startMs, maxTotalTimeout: startMs })
     } catch (error) {
       const failure = this.spoken(error, live, undefined, false)
       await closed(live)
       throw failure
+    } finally {
+      this.connecting = undefined
     }
     if (this.closed) {
       await closed(live)
@@ -310,8 +315,23 @@ function isSessionLost(error: unknown, { transport }: Live): boolean {
 }
 
 async function closed({ client, transport }: Live): Promise<void> {
+  await farewell(transport)
   await client.close().catch(() => undefined)
   await transport.close().catch(() => undefined)
+}
+
+/** How long a far server may take to hear that its session is over; it forgets it by itself otherwise. */
+const farewellMs = 1_000
+
+async function farewell(transport: Transport): Promise<void> {
+  if (!('terminateSession' in transport) || transport.sessionId === undefined) return
+  const { terminateSession } = transport as { terminateSession(): Promise<void> }
+  let timer: NodeJS.Timeout | undefined
+  const enough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, farewellMs)
+  })
+  await Promise.race([terminateSession.call(transport).catch(() => undefined), enough])
+  clearTimeout(timer)
 }
 
 function environmentOf(

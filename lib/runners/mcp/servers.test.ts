@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -165,6 +165,15 @@ describe('a server’s life', () => {
     // Either this call meets the end, or it meets the new server; the one after it meets the new server.
     await mcp.call('echo', {}, never).catch(() => undefined)
     expect((await mcp.call('echo', {}, never)).structured).not.toEqual({ pid: first })
+  })
+
+  it('that never comes up does not hold up the end', async () => {
+    const { pool, mcp, pids } = rudePool('mute')
+    const waiting = failureOf(mcp.call('echo', {}, never))
+    while (!existsSync(path.join(folder, 'pids'))) await new Promise((resolve) => setTimeout(resolve, 5))
+    await pool.close()
+    expect((await waiting).code).toMatch(/^mcp_/)
+    expect((await pids()).filter(isRunning)).toEqual([])
   })
 
   it('leaves nothing running, also what it forked away', async () => {

@@ -27,6 +27,9 @@ export type SdkProvider = 'anthropic' | 'openai' | 'gemini' | 'openai-compatible
 /** Tokens an answer may have unless the call says otherwise; Anthropic's API needs a figure. */
 const defaultMaxTokens = 1_024
 
+// The SDK prints its warnings to the console unless told otherwise.
+const quiet = globalThis as { AI_SDK_LOG_WARNINGS?: boolean }
+
 /** A backend of one of the SDK's providers. */
 export function sdkBackend(
   backend: Backend & { provider: SdkProvider },
@@ -34,6 +37,7 @@ export function sdkBackend(
 ): ModelBackend {
   return {
     async ask(call, signal) {
+      quiet.AI_SDK_LOG_WARNINGS = false
       const [{ generateText }, model] = await Promise.all([
         import('ai'),
         modelOf(backend, await keyOf(backend, surroundings)),
