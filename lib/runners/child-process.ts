@@ -12,6 +12,7 @@ import { readlinkSync } from 'node:fs'
 import { access, constants, readFile } from 'node:fs/promises'
 import os from 'node:os'
 import type { Readable } from 'node:stream'
+import { type OutputPipes, outputPipes } from './output-pipes'
 import { endLineage, type Lineage } from './process-tree'
 import type { ChildLimits } from './runner'
 
@@ -58,25 +59,36 @@ export interface ChildEnd {
 
 /** Runs a command and ends all it started. Rejects with the system's error when it cannot be started. */
 export async function runChild(wanted: ChildCommand): Promise<ChildEnd> {
+  const pipes = await outputPipes()
+  try {
+    return await runWith(wanted, pipes)
+  } finally {
+    await pipes?.handedOver()
+    pipes?.stdout.destroy()
+    pipes?.stderr.destroy()
+  }
+}
+
+async function runWith(wanted: ChildCommand, pipes: OutputPipes | undefined): Promise<ChildEnd> {
   const { file, args, mark } = await limited(wanted)
   const startedAt = wanted.now()
   const child = spawn(file, args, {
     cwd: wanted.cwd,
     env: environment as unknown as NodeJS.ProcessEnv, // Next's types ask for NODE_ENV in every environment.
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', ...(pipes?.writeEnds ?? (['pipe', 'pipe'] as const))],
     windowsHide: true,
   })
-  const [stdout, stderr] = [kept(child.stdout), kept(child.stderr)]
   const exited = new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code, name) => resolve([code, name]))
   })
   if (child.pid === undefined) return exited.then(() => Promise.reject(new Error('It has no process id')))
-  const lineage: Lineage = { pid: child.pid, mark, pipes: pipesOf(child) }
+  const [stdout, stderr] = [kept(pipes?.stdout ?? child.stdout), kept(pipes?.stderr ?? child.stderr)]
+  const lineage: Lineage = { pid: child.pid, mark, pipes: pipes ? new Set(pipes.names) : pipesOf(child) }
   const limit = watch(wanted, lineage)
   try {
-    const [code, name] = await exited
+    const [[code, name]] = await Promise.all([exited, pipes?.handedOver()])
     limit.stop()
     await limit.ending
     const left = await endLineage(lineage)
@@ -94,8 +106,8 @@ export async function runChild(wanted: ChildCommand): Promise<ChildEnd> {
     }
   } finally {
     limit.stop()
-    child.stdout.destroy()
-    child.stderr.destroy()
+    child.stdout?.destroy()
+    child.stderr?.destroy()
   }
 }
 
@@ -127,18 +139,18 @@ async function waited(ms: number): Promise<void> {
 }
 
 /** The first bytes of a stream; the rest is read and dropped. */
-function kept(stream: Readable) {
+function kept(stream: Readable | null) {
   const chunks: Buffer[] = []
   let room = maxOutputBytes
   let isCut = false
-  stream.on('data', (chunk: Buffer) => {
+  stream?.on('data', (chunk: Buffer) => {
     if (chunk.byteLength > room) isCut = true
     if (room > 0) chunks.push(chunk.subarray(0, room))
     room = Math.max(0, room - chunk.byteLength)
   })
   const closed = new Promise<void>((resolve) => {
-    stream.once('close', resolve)
-    stream.once('error', () => resolve()) // A broken pipe ends like a closed one: what came before is kept.
+    stream?.once('close', resolve)
+    stream?.once('error', () => resolve()) // A broken pipe ends like a closed one: what came before is kept.
   })
   return {
     closed,

@@ -22,7 +22,7 @@ export interface Lineage {
   pid: number
   /** The number set as its limit, as /proc spells it. */
   mark?: string
-  /** Its output pipes, as /proc spells them: `pipe:[12345]`. */
+  /** Its output pipes, as /proc spells them. */
   pipes: ReadonlySet<string>
 }
 

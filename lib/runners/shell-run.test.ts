@@ -136,6 +136,20 @@ describe('a command', () => {
     expect(said.stdout).toBe('x'.repeat(65_536))
   })
 
+  test('may open its output by name, as scripts do', async () => {
+    const command = script(
+      'named',
+      'echo out > /dev/stdout',
+      'echo both | tee /dev/stderr',
+      'echo err > /dev/stderr',
+    )
+    expect(await ran({ command })).toMatchObject({
+      exit_code: 0,
+      stdout: 'out\nboth\n',
+      stderr: 'both\nerr\n',
+    })
+  })
+
   test('is found where it really lies, and the policy is asked about that place', async () => {
     const asked: ToolCall[] = []
     const link = path.join(home, 'innocent')
@@ -184,6 +198,17 @@ describe('a command', () => {
     const failure = await failureOf(ran({ command: file }))
     expect(failure).toMatchObject({ code: 'command_not_runnable', outcomeUnknown: false })
     expect(failure.message).toContain('what it needs to start does not')
+  })
+
+  test('leaves no pipe open, whether it began or not', async () => {
+    const open = () => readdirSync('/proc/self/fd').length
+    await ran({ command: '/bin/true' })
+    const before = open()
+    for (let round = 0; round < 3; round++) {
+      await ran({ command: '/bin/true' })
+      await failureOf(ran({ command: '/bin/true' }, {}, at({ installationRoots: ['/no/such/folder'] })))
+    }
+    await expect.poll(open, { timeout: 20_000 }).toBeLessThanOrEqual(before)
   })
 
   test('is not run in a dry run', async () => {
