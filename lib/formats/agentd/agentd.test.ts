@@ -357,6 +357,13 @@ describe('a fault is told with its place', () => {
       'must be at least 1',
     ],
     [
+      'more attempts than are made',
+      workflow('', 'type = "merge"\n[nodes.retry]\nmax_attempts = 25'),
+      'retry_bounds',
+      '11:16',
+      "the retry's max_attempts is 25",
+    ],
+    [
       'an unknown field of a retry',
       workflow('', 'type = "merge"\nretry = { max_attempts = 1, tries = 2 }'),
       'unknown_field',

@@ -75,7 +75,7 @@ function checkRead(
     // A field that is missing was told by its name.
     if (problem.path[2] === 'config' && (told.has(pointer) || faulty.has(pointerOf(path.slice(0, -1)))))
       continue
-    tell({ ...problem, path })
+    tell({ ...problem, path, message: inOwnWords(problem) })
   }
 }
 
@@ -96,6 +96,12 @@ const memberWords: Record<string, string> = {
   maxWriteBytes: 'max_fs_write_mb',
   maxMemoryMb: 'max_memory_mb',
   maxCpuS: 'max_cpu_secs',
+}
+
+/** A sentence about a bound, with the member as it is written here. */
+function inOwnWords({ code, message }: GraphProblem): string {
+  if (!code.endsWith('_bounds')) return message
+  return message.replace(/\b[a-z]+(?:[A-Z][a-z]*)+\b/, (name) => memberWords[name] ?? name)
 }
 
 /** Where a place of the graph stands in the document. */
