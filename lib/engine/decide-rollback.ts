@@ -7,11 +7,11 @@ import { Problem } from '@/lib/base/problem'
 import type { At, Command } from './commands'
 import { askPerson, nodeOf, visitThen } from './decide-steps'
 import type { Draft } from './draft'
-import { startJti } from './draft'
 import { nodesInScope } from './evolve-rollback'
 import type { FactOf } from './facts'
 import { elapsedS, movedOn } from './refusal'
 import type { Rollback, Run, Visit } from './run'
+import { startJti } from './start-token'
 import { walkedFrom } from './walk'
 
 type Wish<T extends Command['type']> = Extract<Command, { type: T }>

@@ -19,11 +19,12 @@ import {
   decideUnresolved,
 } from './decide-steps'
 import { decideCheckpointed, decideClaim, decideHeartbeat, decideLapse } from './decide-tasks'
-import { Draft, startJti } from './draft'
+import { Draft } from './draft'
 import type { Actor } from './facts'
 import { outcomeOf } from './outcome'
 import { elapsedS, movedOn } from './refusal'
 import type { Run } from './run'
+import { startJti } from './start-token'
 
 /** Grants a command as facts, or throws a Problem that says why not. */
 export function decide(run: Run, command: Command, at: At): Decision {

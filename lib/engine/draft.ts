@@ -3,6 +3,7 @@ import type { Json } from '@/lib/base/json'
 import type { At, Decision } from './commands'
 import type { FactBody } from './facts'
 import type { Run, Visit } from './run'
+import { startJti } from './start-token'
 
 /** NOTES 1: a token names at most 100 parents. */
 export const maxParents = 100
@@ -51,10 +52,4 @@ export function parentsOfStep(run: Run, visit: Visit): string[] {
     .filter((jti) => jti !== undefined)
   const from = done.length > 0 ? done : [startJti(run)]
   return visit.lastJti === undefined ? from : [visit.lastJti, ...from]
-}
-
-/** The run's first token, or nothing for a run that has none. */
-export function startJti(run: Run): string {
-  if (!run.start) throw new Error('This run has no workflow_start token; nothing can follow it')
-  return run.start.jti
 }

@@ -10,8 +10,8 @@
  */
 import type { Hash } from '@/lib/base/hash'
 import type { GraphEdge } from '@/lib/workflow/graph'
-import { startJti } from './draft'
 import type { Run, Visit, Walk, WalkStep } from './run'
+import { startJti } from './start-token'
 import { visitAnew } from './visit-states'
 
 /** What stops a walk that loop bounds alone would let go on for days. */
