@@ -89,7 +89,7 @@ function addRuns(program: Command, finish: Finish): void {
     .command('run')
     .description('run a workflow once, to its end or until it waits; the outcome goes to standard output')
     .argument('[file]', 'the workflow; may be left out with --resume')
-    .option('--input <json>', 'the input, as JSON or @file', inputValue)
+    .option('--input <json>', 'the input: JSON, or a file with it', inputValue)
     .option('--start <name>', 'the start to enter by, where a workflow has several')
     .option(
       '--dry-run',
@@ -101,7 +101,13 @@ function addRuns(program: Command, finish: Finish): void {
       wholeNumber('--timeout-secs', 1, 31_536_000),
     )
     .option('--data <folder>', dataHelp)
-    .option('--resume <run>', 'go on with a run that waits')
+    .option(
+      '--resume <run>',
+      'go on with a run that waits; at an agentd pause, this is the approval, in your name',
+    )
+    .option('--intel-unix <socket>', 'a model backend called default, over a Unix socket (agentd)')
+    .option('--intel-http <url>', 'a model backend called default, over HTTP (agentd)')
+    .option('--mcp-stdio <command>', 'an MCP server called default: a program and its arguments')
     .option('--json', 'the outcome as one line of JSON')
     .action(async (file, options) => finish(await (await import('./run-command')).runCommand(file, options)))
 }

@@ -18,10 +18,11 @@ export function wholeNumber(option: string, min: number, max: number): (text: st
   }
 }
 
-/** The value of `--input`: JSON, or `@file` with JSON in it. Throws UsageError. */
+/** The value of `--input`: JSON, or a file with JSON in it (`@file`, or its path as agentd takes it). Throws UsageError. */
 export function inputValue(text: string): Json {
-  const source = text.startsWith('@') ? readText(text.slice(1)) : text
-  const from = text.startsWith('@') ? `The file ${text.slice(1)}` : 'The value of --input'
+  const file = text.startsWith('@') ? text.slice(1) : /^[\w./~-]+\.json$/.test(text) ? text : undefined
+  const source = file === undefined ? text : readText(file)
+  const from = file === undefined ? 'The value of --input' : `The file ${file}`
   if (Buffer.byteLength(source) > inputMaxBytes) {
     throw new UsageError(`${from} is longer than ${inputMaxBytes} bytes, the most a run's input may be`)
   }

@@ -14,6 +14,9 @@ export interface RunOptions {
   data?: string
   resume?: string
   json?: boolean
+  intelUnix?: string
+  intelHttp?: string
+  mcpStdio?: string
 }
 
 /**
@@ -44,6 +47,7 @@ export async function runCommand(file: string | undefined, options: RunOptions):
     ...(options.start === undefined ? {} : { start: options.start }),
     ...(options.timeoutSecs === undefined ? {} : { timeoutS: options.timeoutSecs }),
     dryRun: options.dryRun ?? false,
+    switches: options,
     signal: stop.signal,
   })
   console.error(sentenceOf(outcome))

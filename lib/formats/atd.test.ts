@@ -56,6 +56,18 @@ describe("the draft's own descriptor", () => {
   })
 })
 
+describe('a text with more findings than are told', () => {
+  it('is refused for its error, however many warnings stand before it', () => {
+    const nodes = Array.from({ length: 151 }, (_, at) => ({ id: `n${at}` }))
+    const edges = Array.from({ length: 150 }, (_, at) => ({ from: `n${at}`, to: `n${at + 1}`, when: 'ok' }))
+    const text = JSON.stringify({ wf_id: 'w', nodes: [...nodes, { id: 'n0' }], edges })
+    const { graph, diagnostics } = parseAtd(text)
+    expect(graph).toBeUndefined()
+    expect(diagnostics).toHaveLength(100)
+    expect(diagnostics.filter(({ severity }) => severity === 'error')).toHaveLength(1)
+  })
+})
+
 describe('extension members', () => {
   it('bind a node to a kind', () => {
     const graph = graphOf(descriptor({}, { action: { type: 'read_file', path_from: 'trigger.path' } }))

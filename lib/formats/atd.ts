@@ -36,7 +36,8 @@ import type { WorkflowGraph } from '@/lib/workflow/graph'
 import type { GraphPath, GraphProblem } from '@/lib/workflow/graph-problem'
 import { type ReadDescriptor, readDescriptor, type Tell } from './atd-read'
 import { descriptorOf } from './atd-write'
-import { byPlace, escaped, maxDiagnostics, readStrictJson } from './strict-json'
+import { keepDiagnostic } from './kept-diagnostics'
+import { byPlace, escaped, readStrictJson } from './strict-json'
 
 export const atdMediaType = 'application/atd-workflow+json'
 
@@ -64,7 +65,7 @@ export function parseAtd(text: string, kinds?: KindLookup): Parsed {
     path: path.map((part) => `/${escaped(String(part))}`).join(''),
   })
   const tell: Tell = (fault) => {
-    if (diagnostics.length < maxDiagnostics) diagnostics.push(placed(fault))
+    keepDiagnostic(diagnostics, fault.severity ?? 'error', () => placed(fault))
   }
   const read = source.value === undefined ? undefined : readDescriptor(source.value, tell)
   if (read) checkRead(read, kinds, tell)

@@ -11,7 +11,8 @@ import type { GraphProblem } from '@/lib/workflow/graph-problem'
 import { agentdMediaType, parseAgentd, writeAgentd } from './agentd/agentd'
 
 import { atdMediaType, parseAtd, writeAtd } from './atd'
-import { byPlace, maxDiagnostics } from './strict-json'
+import { maxDiagnostics } from './kept-diagnostics'
+import { byPlace } from './strict-json'
 
 export interface ReadWorkflow {
   format: Format | 'unknown'

@@ -10,14 +10,13 @@
 import { createScanner, type Node, type ParseError, parseTree } from 'jsonc-parser'
 import type { Diagnostic } from '@/lib/base/diagnostic'
 import type { Json } from '@/lib/base/json'
+import { maxDiagnostics } from './kept-diagnostics'
 import { lineTable } from './line-table'
 
 export const maxTextBytes = 8 * 1024 * 1024
 export const maxDepth = 64
 /** 5,000 nodes of 40 values and 20,000 edges of 8 fit. */
 export const maxValues = 400_000
-/** An author mends a hundred at a time; a broken text must not answer with a million. */
-export const maxDiagnostics = 100
 
 /** Puts diagnostics in the order of the text. */
 export function byPlace(a: Diagnostic, b: Diagnostic): number {

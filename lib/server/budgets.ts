@@ -59,7 +59,9 @@ export class Budgets {
     const [oldest] = this.#spent.keys()
     if (this.#spent.size > countsKept && oldest !== undefined) this.#spent.delete(oldest)
     const limit = limits[currency](budget)
-    if (limit === undefined || (amount === 0 ? spent < limit : spent <= limit)) return
+    // What a model's answer costs is known once it is there: that one counts, and the next is refused.
+    const isLeft = amount > 0 && currency === 'modelTokens'
+    if (limit === undefined || isLeft || (amount === 0 ? spent < limit : spent <= limit)) return
     throw new EffectFailed('budget_exhausted', words[currency](limit, spent), {
       errorType: 'resource_exhausted',
     })

@@ -13,6 +13,7 @@ import { readJson } from '@/lib/worker/run-book'
 import { startWorker } from '@/lib/worker/worker'
 import { type Installation, openInstallation } from './installation'
 import { createLog } from './log'
+import { openReachable, type ReachSwitches } from './reachable'
 import { runIdFrom } from './run-id'
 import { startRun } from './runs'
 import { importWorkflow } from './workflows'
@@ -32,6 +33,8 @@ export interface OneShotOptions {
   roots?: string[]
   /** Where files that the workflow names are looked for, besides the working folder: the workflow's own folder. */
   workflowFolder?: string
+  /** Models and tools named on the command line. */
+  switches?: ReachSwitches
   signal: AbortSignal
 }
 
@@ -61,6 +64,7 @@ export async function runOnce(options: OneShotOptions): Promise<RunOutcome> {
       ...(options.workflowFolder === undefined ? [] : [options.workflowFolder]),
     ],
     unconfined: true,
+    reachable: await openReachable(dataDir, options.switches, process.cwd()),
   })
   const by = `person:${os.userInfo().username}+cli`
   try {
@@ -156,16 +160,24 @@ async function standing(house: Installation, runId: RunId): Promise<{ over: bool
     lastNode: run.walk?.path.at(-1)?.visit.node,
     leaves: run.walk ? undefined : leavesOf(run),
     waits: waitsOf(run),
+    triesAgain: [...run.active].some((node) => {
+      const visit = run.visits.get(node)?.state
+      return visit?.status === 'waiting' && visit.for === 'retry'
+    }),
     why: [...run.openApprovals].flatMap((id) => run.approvals.get(id)?.reason ?? [])[0] ?? '',
   }))
-  const { state, ending, waits, lastNode } = noted
+  const { state, ending, waits, triesAgain, lastNode } = noted
   const common = { runId, elapsedS: noted.elapsedS, lastNode }
   if (ending && state.status === 'ended') {
     const { status, reason, output } = ending
     const finalValue = noted.leaves ? await outputOf(house, noted.leaves) : await storedValue(house, output)
     return { over: true, outcome: { ...common, status, terminal: state.terminal, reason, finalValue } }
   }
-  const waiting = record?.status === 'waiting' || state.status === 'paused' || state.status === 'rolled_back'
+  // A step that is about to be tried again waits for nobody.
+  const waiting =
+    (record?.status === 'waiting' && !triesAgain) ||
+    state.status === 'paused' ||
+    state.status === 'rolled_back'
   const paused = { status: 'paused', reason: noted.why, waitsFor: waits, finalValue: null } as const
   return { over: waiting, outcome: { ...common, ...paused } }
 }

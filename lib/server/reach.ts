@@ -83,19 +83,22 @@ class StepReach implements Reach {
 }
 
 /** MCP servers a workflow brings: programs, so only where its author is the one who runs it. */
-function ownServers({ ports }: Installation, { extra }: WorkflowGraph): McpServerConfig[] {
-  const listed = Array.isArray(extra.mcp_servers) ? extra.mcp_servers.filter(isJsonObject) : []
+function ownServers({ ports }: Installation, graph: WorkflowGraph): McpServerConfig[] {
+  const listed = Array.isArray(graph.extra.mcp_servers) ? graph.extra.mcp_servers.filter(isJsonObject) : []
   if (!ports.unconfined) return []
-  return listed.flatMap((server) => serverOf(server))
+  return listed.flatMap((server) => serverOf(server, graph))
 }
 
-function serverOf({ name, command, env, allow_tools, allow_resources }: JsonObject): McpServerConfig[] {
+function serverOf(
+  { name, command, env, allow_tools, allow_resources }: JsonObject,
+  graph: WorkflowGraph,
+): McpServerConfig[] {
   const words = Array.isArray(command) ? command.filter((word) => typeof word === 'string') : []
   const [program, ...args] = words
   if (typeof name !== 'string' || program === undefined) return []
   const given = isJsonObject(env) ? Object.entries(env) : []
   const set = given.flatMap(([variable, from]) =>
-    typeof from === 'string' ? [[variable, process.env[from] ?? ''] as const] : [],
+    typeof from === 'string' ? [[variable, process.env[variableOf(from, graph)] ?? ''] as const] : [],
   )
   return [
     {
@@ -108,4 +111,10 @@ function serverOf({ name, command, env, allow_tools, allow_resources }: JsonObje
       ...(Array.isArray(allow_resources) && { allowResources: allow_resources.map(String) }),
     },
   ]
+}
+
+/** A server's variables name secrets of the workflow, or else variables. */
+function variableOf(name: string, { secrets = [] }: WorkflowGraph): string {
+  const source = secrets.find((secret) => secret.name === name)?.from
+  return source && 'env' in source ? source.env : name
 }

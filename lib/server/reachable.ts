@@ -16,14 +16,28 @@ export interface Reachable {
   mcp: McpPool
 }
 
-/** Reads `models.json` and `tools.json`; starts nothing. Throws Problem `bad_request` for a file that is not right. */
-export async function openReachable(dataDir: string): Promise<Reachable> {
+/** What agentd's own command line names; each makes a backend or server called `default`. */
+export interface ReachSwitches {
+  /** A Unix socket that speaks agentd's protocol. */
+  intelUnix?: string
+  /** A URL that speaks it. */
+  intelHttp?: string
+  /** A program and its arguments, parted by spaces. */
+  mcpStdio?: string
+}
+
+/** Reads `models.json` and `tools.json`; starts nothing. MCP servers will be started in `cwd`. Throws Problem `bad_request` for a file that is not right. */
+export async function openReachable(
+  dataDir: string,
+  switches: ReachSwitches = {},
+  cwd = dataDir,
+): Promise<Reachable> {
   const env = (name: string) => process.env[name]
   const textOf = (name: string) => readFile(path.join(dataDir, name), 'utf8').catch(() => undefined)
   return {
-    backends: installationBackends(await textOf('models.json'), env),
+    backends: installationBackends(await textOf('models.json'), env, switches),
     scripts: new ScriptPositions(),
     budgets: new Budgets(),
-    mcp: openMcpPool({ servers: installationServers(await textOf('tools.json'), env), env, cwd: dataDir }),
+    mcp: openMcpPool({ servers: installationServers(await textOf('tools.json'), env, switches), env, cwd }),
   }
 }

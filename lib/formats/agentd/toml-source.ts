@@ -8,8 +8,9 @@ import { parse, TomlDate, TomlError } from 'smol-toml'
 import type { Diagnostic } from '@/lib/base/diagnostic'
 import type { Json, JsonObject } from '@/lib/base/json'
 import type { GraphPath } from '@/lib/workflow/graph-problem'
+import { keepDiagnostic, maxDiagnostics } from '../kept-diagnostics'
 import { lineTable } from '../line-table'
-import { escaped, maxDepth, maxDiagnostics, maxTextBytes } from '../strict-json'
+import { escaped, maxDepth, maxTextBytes } from '../strict-json'
 import { locate, offsetOf, type Place } from './toml-places'
 
 /** A fault at a place of the document. `name` points at the key instead of its value. */
@@ -60,13 +61,7 @@ export function readToml(text: string): TomlSource {
     ...placeOf(path, what ?? 'value'),
     path: pointerOf(path),
   })
-  const keep = (fault: Fault) => {
-    if (diagnostics.length < maxDiagnostics) diagnostics.push(placed(fault))
-    else if (fault.severity !== 'warning') {
-      const warning = diagnostics.findLastIndex(({ severity }) => severity === 'warning')
-      if (warning >= 0) diagnostics[warning] = placed(fault)
-    }
-  }
+  const keep = (fault: Fault) => keepDiagnostic(diagnostics, fault.severity ?? 'error', () => placed(fault))
   const isFull = () =>
     diagnostics.length >= maxDiagnostics && diagnostics.every(({ severity }) => severity === 'error')
   const tell: Tell = Object.assign(keep, { isFull })
