@@ -1,16 +1,19 @@
 'use client'
 import { ViewportPortal } from '@xyflow/react'
 import { memo, useMemo } from 'react'
-import { arrowPath, routePath } from '@/lib/ui/layout-path'
-import type { GraphLayout } from '@/lib/ui/layout-terms'
+import { arrowPath, ownLoop, routePath } from '@/lib/ui/layout-path'
+import type { EdgeRoute, GraphLayout } from '@/lib/ui/layout-terms'
+import { type EdgeFrame, type EdgeFrames, edgeKey, edgeWords } from '@/lib/view/edge-frame'
 
-export type EdgeTone = 'idle' | 'plain' | 'bad' | 'back'
+export type EdgeTone = 'idle' | 'plain' | 'taken' | 'bad' | 'back'
 
 /** Drawn in this order, so that where edges share a trunk the one that says more is on top. */
-const tones: EdgeTone[] = ['idle', 'plain', 'back', 'bad']
+const tones: EdgeTone[] = ['idle', 'plain', 'taken', 'back', 'bad']
 
 /** Edges of one tone whose routes begin in the same strip of the picture are one path: parts out of sight cost nothing. */
 const stripWidth = 1600
+/** Px a piece of an edge needs for "×3" to stand on it. */
+const roomForCount = 26
 
 interface Drawn {
   key: string
@@ -21,24 +24,27 @@ interface Drawn {
 
 /**
  * All edges, as a few paths under the nodes. A thousand edges as a thousand elements is what makes panning slow; they are
- * not for clicking, and readers of the page hear of them by each step's place.
+ * not for clicking, and readers of the page hear of them by each step's place. What takes an edge, and how often it was
+ * taken, stands on it.
  */
 export const EdgeLayer = memo(function EdgeLayer({
   layout,
+  edges,
   toneOf,
 }: {
   layout: GraphLayout
+  edges: EdgeFrames
   toneOf: (from: string, to: string) => EdgeTone
 }) {
   const shapes = useMemo(
     () =>
-      layout.routes.map((route) => ({
+      [...layout.routes, ...ownLoops(layout, edges)].map((route) => ({
         route,
         strip: Math.floor((route.points[0]?.x ?? 0) / stripWidth),
         line: routePath(route.points),
         arrow: arrowPath(route.points),
       })),
-    [layout],
+    [layout, edges],
   )
   const drawn = useMemo(() => {
     const groups = new Map<string, Drawn>()
@@ -52,6 +58,7 @@ export const EdgeLayer = memo(function EdgeLayer({
     }
     return [...groups.values()].sort((a, b) => tones.indexOf(a.tone) - tones.indexOf(b.tone))
   }, [shapes, toneOf])
+  const words = useMemo(() => shapes.flatMap(({ route }) => wordsOn(route, edges)), [shapes, edges])
 
   return (
     <ViewportPortal>
@@ -62,7 +69,47 @@ export const EdgeLayer = memo(function EdgeLayer({
         {drawn.map((group) => (
           <path key={group.key} className="rg-arrow" data-tone={group.tone} d={group.arrows} />
         ))}
+        {words.map(({ key, x, y, text, taken }) => (
+          <text key={key} className="rg-words" data-taken={taken} x={x} y={y}>
+            {text}
+          </text>
+        ))}
       </svg>
     </ViewportPortal>
   )
 })
+
+/** Edges from a node to itself: no layout knows them, and they need none. */
+function ownLoops(layout: GraphLayout, edges: EdgeFrames): EdgeRoute[] {
+  return [...edges.values()].flatMap(({ from, to }) => {
+    const at = from === to ? layout.nodes.get(from) : undefined
+    return at ? [{ from, to, ...ownLoop(at) }] : []
+  })
+}
+
+interface Words {
+  key: string
+  x: number
+  y: number
+  text: string
+  taken: boolean
+}
+
+function wordsOn(route: EdgeRoute, edges: EdgeFrames): Words[] {
+  const key = edgeKey(route.from, route.to)
+  const frame = edges.get(key)
+  const text = frame ? edgeWords(frame) : ''
+  const place = route.words ?? placeOnEdge(route, frame)
+  return frame && place && text !== '' ? [{ key, ...place, text, taken: frame.taken > 0 }] : []
+}
+
+/** Where a count stands that no layout made room for: on the last level piece that is long enough. */
+function placeOnEdge({ points }: EdgeRoute, frame: EdgeFrame | undefined) {
+  if (!frame || frame.count === '') return undefined
+  for (let at = points.length - 1; at > 0; at--) {
+    const [a, b] = [points[at - 1], points[at]]
+    if (a && b && a.y === b.y && Math.abs(a.x - b.x) >= roomForCount)
+      return { x: (a.x + b.x) / 2 - 2, y: a.y }
+  }
+  return undefined
+}

@@ -5,12 +5,15 @@ import { AgentIcon, NoUndoIcon } from '@/components/ui/icons'
 import { StateShape } from '@/components/ui/state'
 import { countdown, duration } from '@/lib/ui/format-time'
 import { useNow } from '@/lib/ui/now'
+import type { ChildStrip } from '@/lib/view/child-strip'
 import { agentName, type NodeFrame, type NodeTime } from '@/lib/view/frame'
+import { IdPrefix } from './graph-ids'
 import type { Wash } from './wash'
 
 export interface GraphNodeData extends Record<string, unknown> {
   frame: NodeFrame
   wash?: Wash
+  strip?: ChildStrip
   selected: boolean
   /** The one node that Tab reaches; arrows move from there. */
   cursor: boolean
@@ -24,8 +27,9 @@ export const FarContext = createContext(false)
 
 /** One step: shape, label, word and time; the agent's name above it; a struck arrow where there is no way back. */
 export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNode>) {
-  const { frame, wash, selected, cursor, onSelect } = data
+  const { frame, wash, strip, selected, cursor, onSelect } = data
   const far = useContext(FarContext)
+  const prefix = useContext(IdPrefix)
   const Corner = wash ? wash.icon : frame.irreversible ? NoUndoIcon : undefined
   const word = wash ? wash.word : frame.word
   const time = wash && wash.fate !== 'untouched' ? undefined : frame.time
@@ -39,48 +43,51 @@ export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNod
       )}
       <button
         type="button"
-        id={nodeElementId(id)}
+        id={prefix + id}
         className="rg-node nopan"
         data-shown={frame.shown}
+        data-handled={frame.handled}
         data-wash={wash?.fate}
         data-selected={selected}
         data-corner={Corner !== undefined}
         tabIndex={cursor ? 0 : -1}
         aria-pressed={selected}
-        aria-label={spoken(frame, word)}
+        aria-label={spoken(frame, word, strip)}
         title={frame.label.length > 16 ? frame.label : undefined}
         onClick={() => onSelect(id)}
       >
         {!far && (
           <>
-            <StateShape state={frame.shown} />
+            <StateShape state={frame.handled ? 'failed' : frame.shown} />
             <b>{frame.label}</b>
             <small>
-              <span>{word}</span>
+              <span>
+                {word}
+                {frame.visit > 1 && !wash && <span className="rg-visit">, visit {frame.visit}</span>}
+              </span>
               {time && <Time time={time} />}
             </small>
             {Corner && <Corner className="rg-corner" />}
           </>
         )}
       </button>
+      {strip && !far && !wash && (
+        <span className="rg-strip" title={strip.words}>
+          {strip.marks.map((state, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: marks have no identity but their place.
+            <StateShape key={at} state={state} size={12} />
+          ))}
+          <span>{strip.words}</span>
+        </span>
+      )}
     </>
   )
 })
 
-const elementPrefix = 'step-'
-
-/** The id of a node's button in the page. */
-export function nodeElementId(id: string): string {
-  return elementPrefix + id
-}
-
-/** The node whose button has that id; undefined for any other element. */
-export function nodeOfElement(elementId: string): string | undefined {
-  return elementId.startsWith(elementPrefix) ? elementId.slice(elementPrefix.length) : undefined
-}
-
-function spoken(frame: NodeFrame, word: string): string {
+function spoken(frame: NodeFrame, word: string, strip: ChildStrip | undefined): string {
   const parts = [`${frame.label}: ${word}`]
+  if (frame.visit > 1) parts.push(`visit ${frame.visit}`)
+  if (strip) parts.push(strip.words)
   if (frame.agent) parts.push(`agent ${agentName(frame.agent)}`)
   if (frame.irreversible) parts.push('cannot be undone')
   return parts.join(', ')

@@ -9,17 +9,30 @@
 import { ReactFlow, ReactFlowProvider, useReactFlow, useStore, type Viewport } from '@xyflow/react'
 import '@xyflow/react/dist/base.css'
 import { Maximize, Minus, Plus } from 'lucide-react'
-import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { IconButton } from '@/components/ui/button'
 import { count } from '@/lib/ui/format-time'
 import { useGraphLayout } from '@/lib/ui/layout'
+import { layoutInput } from '@/lib/ui/layout-input'
 import { type GraphLayout, nodeSize, type Point } from '@/lib/ui/layout-terms'
+import type { ChildStrip } from '@/lib/view/child-strip'
+import { type EdgeFrames, edgeKey, restingEdges } from '@/lib/view/edge-frame'
 import type { NodeFrame } from '@/lib/view/frame'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import { EdgeLayer, type EdgeTone } from './edge-layer'
 import { FindStep } from './find-step'
+import { IdPrefix } from './graph-ids'
 import { isArrowKey, nodeTowards } from './graph-keys'
-import { FarContext, type FlowNode, GraphNode, nodeElementId, nodeOfElement } from './graph-node'
+import { FarContext, type FlowNode, GraphNode } from './graph-node'
 import './run-graph.css'
 import { farZoom, firstView, fitView, maxZoom, minZoom } from './viewport'
 import type { Wash } from './wash'
@@ -36,6 +49,10 @@ export interface RunGraphProps {
   frames: ReadonlyMap<string, NodeFrame>
   selected?: string | undefined
   onSelect: (node: string | undefined) => void
+  /** What stands on the edges; of a run, how often each was taken. */
+  edges?: EdgeFrames | undefined
+  /** Runs that a node began, as they stand. */
+  strips?: ReadonlyMap<string, ChildStrip> | undefined
   washes?: ReadonlyMap<string, Wash>
   toneOf?: (from: string, to: string) => EdgeTone
   /** Said beside the tools: the counts, or a legend. */
@@ -46,24 +63,28 @@ export interface RunGraphProps {
   focus?: string | undefined
   /** A strip of the picture on a small screen: no tools. */
   compact?: boolean
-  children?: ReactNode
+  /** A second picture on the page. */
+  nested?: boolean
 }
 
 /** A workflow's graph on its canvas. Fills its parent. */
 export function RunGraph(props: RunGraphProps) {
   return (
-    <ReactFlowProvider>
-      <Canvas {...props} />
-    </ReactFlowProvider>
+    <IdPrefix value={props.nested ? 'inner-step-' : 'step-'}>
+      <ReactFlowProvider>
+        <Canvas {...props} />
+      </ReactFlowProvider>
+    </IdPrefix>
   )
 }
 
 function Canvas(props: RunGraphProps) {
   const { index, frames, selected, onSelect, washes, told, label, compact = false } = props
-  const layout = useGraphLayout(useMemo(() => layoutInput(index), [index]))
+  const layout = useGraphLayout(useMemo(() => layoutInput(index.graph), [index]))
+  const edges = props.edges ?? restingEdges(index.graph)
   const { cursor, onKeyDown, goTo } = useCursor(index, layout, selected, onSelect)
-  const nodes = useNodes({ layout, frames, selected, cursor, washes, onSelect })
-  const toneOf = useTones(props)
+  const nodes = useNodes({ layout, frames, selected, cursor, washes, onSelect, strips: props.strips })
+  const toneOf = useTones(props, edges)
   const [moving, setMoving] = useState(false)
   const far = useStore((state) => state.transform[2] < farZoom)
   const flow = useFirstView(layout, selected ?? props.focus, compact)
@@ -106,8 +127,7 @@ function Canvas(props: RunGraphProps) {
           onMoveEnd={() => setMoving(false)}
           onPaneClick={() => onSelect(undefined)}
         >
-          {layout && <EdgeLayer layout={layout} toneOf={toneOf} />}
-          {props.children}
+          {layout && <EdgeLayer layout={layout} edges={edges} toneOf={toneOf} />}
         </ReactFlow>
       </FarContext>
       {!layout && <LayingOut steps={index.graph.nodes.length} />}
@@ -123,10 +143,6 @@ function LayingOut({ steps }: { steps: number }) {
 const noEdges: never[] = []
 const hidden = { hideAttribution: true }
 
-function layoutInput(index: GraphIndex) {
-  return { nodes: index.graph.nodes.map((node) => node.id), edges: index.graph.edges }
-}
-
 function useNodes({
   layout,
   frames,
@@ -134,6 +150,7 @@ function useNodes({
   cursor,
   washes,
   onSelect,
+  strips,
 }: {
   layout: GraphLayout | undefined
   frames: ReadonlyMap<string, NodeFrame>
@@ -141,6 +158,7 @@ function useNodes({
   cursor: string | undefined
   washes: ReadonlyMap<string, Wash> | undefined
   onSelect: (node: string) => void
+  strips: ReadonlyMap<string, ChildStrip> | undefined
 }): FlowNode[] {
   // What is the same as before is the same object, so that React Flow passes over it.
   const before = useRef(new Map<string, FlowNode>())
@@ -155,39 +173,57 @@ function useNodes({
       if (!frame) continue
       const old = before.current.get(id)
       const wash = washes?.get(id)
+      const strip = strips?.get(id)
       const is = { selected: id === selected, cursor: id === cursor }
       const same =
         old &&
         old.position === position &&
         old.data.frame === frame &&
         old.data.wash === wash &&
+        old.data.strip === strip &&
         old.data.selected === is.selected &&
         old.data.cursor === is.cursor
       made.set(
         id,
         same
           ? old
-          : { id, type: 'step', position, ...nodeSize, data: { frame, wash, ...is, onSelect: stableSelect } },
+          : {
+              id,
+              type: 'step',
+              position,
+              ...nodeSize,
+              data: { frame, wash, strip, ...is, onSelect: stableSelect },
+            },
       )
     }
     before.current = made
     return [...made.values()]
-  }, [layout, frames, selected, cursor, washes, stableSelect])
+  }, [layout, frames, selected, cursor, washes, strips, stableSelect])
 }
 
-/** An edge is quiet until something went along it, and red where it led into a failure. */
-function useTones({ toneOf, frames }: RunGraphProps): (from: string, to: string) => EdgeTone {
+/** An edge is quiet until something went along it, and red where it led into a failure. A walk knows which it took. */
+function useTones(
+  { index, toneOf, frames }: RunGraphProps,
+  edges: EdgeFrames,
+): (from: string, to: string) => EdgeTone {
+  const walks = index.graph.order === 'stepwise'
   // Only what edges show: most changes of a frame leave them as they are, and they are not drawn again.
   const states = [...frames.values()].map((frame) => toneInto(frame)[0]).join('')
   // biome-ignore lint/correctness/useExhaustiveDependencies: `states` is all of the frames that a tone depends on
   const own = useCallback(
-    (_from: string, to: string): EdgeTone => {
+    (from: string, to: string): EdgeTone => {
       const frame = frames.get(to)
+      if (walks) return walkTone(edges.get(edgeKey(from, to))?.taken, frame)
       return frame ? toneInto(frame) : 'idle'
     },
-    [states],
+    [states, walks, edges],
   )
   return toneOf ?? own
+}
+
+function walkTone(taken: number | undefined, to: NodeFrame | undefined): EdgeTone {
+  if (!taken) return 'idle'
+  return to?.shown === 'failed' ? 'bad' : 'taken'
 }
 
 function toneInto(frame: NodeFrame): EdgeTone {
@@ -204,6 +240,7 @@ function useCursor(
 ) {
   const [at, setAt] = useState<string>()
   const flow = useReactFlow()
+  const prefix = useContext(IdPrefix)
   const size = useStore((state) => `${state.width} ${state.height}`)
   useEffect(() => setAt(selected), [selected])
   const cursor = at !== undefined && index.nodes.has(at) ? at : index.order[0]
@@ -220,15 +257,15 @@ function useCursor(
           zoom: Math.max(flow.getZoom(), farZoom + 0.1),
         })
       }
-      focusStep(id)
+      focusStep(prefix + id)
     },
-    [flow, layout, onSelect, size],
+    [flow, layout, onSelect, size, prefix],
   )
 
   function onKeyDown(event: KeyboardEvent) {
     if (!isArrowKey(event.key) || !layout || !(event.target instanceof HTMLElement)) return
-    const from = nodeOfElement(event.target.id)
-    if (from === undefined) return
+    if (!event.target.id.startsWith(prefix)) return
+    const from = event.target.id.slice(prefix.length)
     event.preventDefault()
     const next = nodeTowards(event.key, from, index, layout)
     if (next) goTo(next, false)
@@ -246,7 +283,7 @@ function inSight(point: Point, { x, y, zoom }: Viewport, width: number, height: 
 
 /** Focuses a step as soon as it is in the page: one out of sight is only put there after the picture moved. */
 function focusStep(id: string, tries = 10): void {
-  const element = document.getElementById(nodeElementId(id))
+  const element = document.getElementById(id)
   if (element) element.focus({ preventScroll: true })
   else if (tries > 0) requestAnimationFrame(() => focusStep(id, tries - 1))
 }

@@ -8,24 +8,31 @@ import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { AgentIcon, NoUndoIcon } from '@/components/ui/icons'
+import { Skeleton } from '@/components/ui/skeleton'
 import { StateMark } from '@/components/ui/state'
 import { TabPanel, Tabs } from '@/components/ui/tabs'
+import { isJsonObject } from '@/lib/base/json'
 import { nodeKind } from '@/lib/nodes/registry'
 import type { RollbackStatus } from '@/lib/rollback/terms'
 import { duration, momentOf } from '@/lib/ui/format-time'
+import { useRunLedger } from '@/lib/ui/ledger'
 import type { Verification } from '@/lib/ui/ledger-verify'
 import { links } from '@/lib/ui/links'
 import { useNow } from '@/lib/ui/now'
+import { useRunDetail, useValue } from '@/lib/ui/run-queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
+import { beginsRuns } from '@/lib/view/child-kinds'
 import { agentName, asSentence, type NodeFrame, shownOf } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { VisitView } from '@/lib/view/visit-view'
-import type { RunDetail } from '@/lib/view/wire'
+import type { ChildCounts, RunDetail } from '@/lib/view/wire'
 import { CheckpointView } from './checkpoint-view'
+import { ChildList } from './child-list'
 import { TokenList } from './token-list'
+import { Transcript } from './transcript'
 import { ValueBlock } from './value-block'
 
-const tabNames = ['input', 'output', 'tokens', 'checkpoint'] as const
+const tabNames = ['runs', 'input', 'output', 'tokens', 'checkpoint'] as const
 
 /** One visit of one step, under the microscope: what it waits for or what came of it, and the evidence behind tabs. */
 export function Inspector({
@@ -33,6 +40,7 @@ export function Inspector({
   detail,
   fold,
   visit,
+  began: children,
   tab,
   onTab,
   onVisit,
@@ -43,6 +51,8 @@ export function Inspector({
   detail: RunDetail
   fold: RunFold
   visit: VisitView
+  /** The runs this visit began. */
+  began: ChildCounts | undefined
   tab: string | undefined
   onTab: (tab: string) => void
   onVisit: (visit: string | undefined) => void
@@ -50,7 +60,9 @@ export function Inspector({
   verification: Verification
 }) {
   const frame = fold.frame.nodes.get(visit.node)
-  const chosen = tabNames.find((name) => name === tab) ?? 'tokens'
+  const asked = tabNames.find((name) => name === tab)
+  const chosen =
+    asked === undefined || (asked === 'runs' && !children) ? (children ? 'runs' : 'tokens') : asked
   const began = visit.tokens.length > 0
   useShortcuts({
     i: () => onTab('input'),
@@ -65,7 +77,7 @@ export function Inspector({
       {visit.open ? (
         <DecisionHere approval={visit.open.id} />
       ) : (
-        <Outcome run={run} detail={detail} frame={frame} visit={visit} began={began} />
+        <Outcome run={run} detail={detail} fold={fold} frame={frame} visit={visit} began={began} />
       )}
       <Tabs
         label={`Evidence of ${frame.label}`}
@@ -73,12 +85,19 @@ export function Inspector({
         value={chosen}
         onChange={onTab}
         tabs={[
+          ...(children ? [{ value: 'runs', label: 'Runs', count: children.total }] : []),
           { value: 'input', label: 'Input' },
           { value: 'output', label: 'Output' },
           { value: 'tokens', label: 'Tokens', count: visit.tokens.length },
           { value: 'checkpoint', label: 'Checkpoint' },
         ]}
       >
+        {children && (
+          <TabPanel value="runs" className="overflow-visible">
+            <ChildList run={run} counts={children} />
+            {frame.kind === 'agent_loop' && children.only && <LoopTranscript run={children.only.id} />}
+          </TabPanel>
+        )}
         <TabPanel value="input" className="overflow-visible">
           {visit.action ? (
             <ValueBlock run={run} hash={visit.action} what="action" />
@@ -126,6 +145,7 @@ function Head({
   onVisit: (visit: string | undefined) => void
 }) {
   const shown = visit.current ? frame : shownOf(visit.state)
+  const failed = visit.state.status === 'done' && visit.state.label === 'error'
   return (
     <div className="flex min-h-10 shrink-0 items-center gap-2 border-b px-4 py-1">
       <h2 className="min-w-0 truncate" title={frame.label}>
@@ -150,8 +170,8 @@ function Head({
         <span className="shrink-0 text-ink-3">visit {visit.visit}</span>
       )}
       <span className="flex-1" />
-      <StateMark state={shown.shown}>
-        {shown.word}
+      <StateMark state={failed ? 'failed' : shown.shown}>
+        {failed ? 'error, went on' : shown.word}
         {shown.time && (
           <>
             {' '}
@@ -179,12 +199,14 @@ function DecisionHere({ approval }: { approval: string }) {
 function Outcome({
   run,
   detail,
+  fold,
   frame,
   visit,
   began,
 }: {
   run: string
   detail: RunDetail
+  fold: RunFold
   frame: NodeFrame
   visit: VisitView
   began: boolean
@@ -195,6 +217,9 @@ function Outcome({
   return (
     <div className="px-4 pb-4 pt-3">
       {visit.error && visit.error.code !== 'approval_refused' && <Failure error={visit.error} />}
+      {visit.state.status === 'done' && visit.state.label === 'error' && (
+        <WentOn run={run} output={visit.state.output} />
+      )}
       <Facts label={96}>
         <Fact label="Does">
           {kind ? kind.title : <span className="mono">{frame.kind}</span>}.{' '}
@@ -210,7 +235,7 @@ function Outcome({
         )}
         {visit.checkpoint && !frame.irreversible && (
           <Fact label="Undo">
-            <Undo visit={visit} />
+            <Undo visit={visit} words={beginsRuns(frame.kind) ? kind?.checkpoint?.undo : undefined} />
           </Fact>
         )}
         {frame.irreversible && (
@@ -228,13 +253,10 @@ function Outcome({
             {decision.state.comment && <Sub>“{decision.state.comment}”</Sub>}
           </Fact>
         )}
-        {!began && (
-          <Fact label="When">
-            {frame.shown === 'skipped'
-              ? 'Never in this run: a step before it failed, or the run is over.'
-              : 'When every step before it is done.'}
-          </Fact>
+        {visit.state.status === 'done' && visit.state.label !== undefined && (
+          <Fact label="Took">The edge “{visit.state.label}”.</Fact>
         )}
+        {!began && <Fact label="When">{whenWords(frame, fold)}</Fact>}
       </Facts>
       {mayRollBack && (
         <Button size="sm" asChild className="mt-3">
@@ -246,6 +268,47 @@ function Outcome({
       )}
     </div>
   )
+}
+
+/** When a step's turn comes, or that it does not come. */
+function whenWords({ shown }: NodeFrame, fold: RunFold): string {
+  const walks = fold.index.graph.order === 'stepwise'
+  if (shown === 'skipped')
+    return walks
+      ? 'The run came to its end another way.'
+      : 'Never in this run: a step before it failed, or the run is over.'
+  return walks ? 'If the run comes this way.' : 'When every step before it is done.'
+}
+
+/** A failure that its author foresaw: the run went on by the edge for it, and here is why. */
+function WentOn({ run, output }: { run: string; output: string }) {
+  const value = useValue(run, output)
+  const json = value.data?.json
+  const why = json !== undefined && isJsonObject(json) ? json : undefined
+  return (
+    <div role="note" className="mb-2 rounded-r2 border border-failed-line px-3 py-2 [overflow-wrap:anywhere]">
+      <p>
+        It failed, and the run went on by its edge “error”.{' '}
+        {typeof why?.error === 'string' && <span className="text-failed-ink">{asSentence(why.error)}</span>}
+        {why && why.error === undefined && why.ok === false && (
+          <span className="text-failed-ink">Not every run it began completed.</span>
+        )}
+      </p>
+      {typeof why?.code === 'string' && (
+        <p className="mt-1 text-t1 text-ink-3">
+          Code <span className="mono">{why.code}</span>
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** What the model of an agent loop said and did, read from the loop's own run. */
+function LoopTranscript({ run }: { run: string }) {
+  const detail = useRunDetail(run)
+  const ledger = useRunLedger(run, detail.data)
+  if (!ledger?.fold || ledger.fold.seq === 0) return <Skeleton what="the transcript" lines={4} />
+  return <Transcript run={run} fold={ledger.fold} />
 }
 
 const consequenceWords = {
@@ -275,13 +338,14 @@ const undoneWords: Record<RollbackStatus, string> = {
   failed: 'Taking it back failed.',
 }
 
-function Undo({ visit }: { visit: VisitView }) {
+/** `words` where the kind says it better than the checkpoint, whose sentence is that of the action. */
+function Undo({ visit, words }: { visit: VisitView; words: string | undefined }) {
   const { checkpoint } = visit
   if (!checkpoint) return null
   if (checkpoint.undone) return <>{undoneWords[checkpoint.undone.status]}</>
   return (
     <>
-      {asSentence(checkpoint.description)}{' '}
+      {words ?? asSentence(checkpoint.description)}{' '}
       <Sub>
         Sealed <Moment at={checkpoint.at} />
       </Sub>

@@ -12,7 +12,7 @@ import { duration } from '@/lib/ui/format-time'
 import type { useVerification } from '@/lib/ui/ledger-verify'
 import { links } from '@/lib/ui/links'
 import type { RunFold } from '@/lib/view/run-fold'
-import type { RunDetail } from '@/lib/view/wire'
+import type { RunDetail, WaitsIn } from '@/lib/view/wire'
 import { RunMenu } from './run-menu'
 import { VerifyButton } from './verify-button'
 
@@ -20,6 +20,7 @@ import { VerifyButton } from './verify-button'
 export function RunHead({
   detail,
   fold,
+  waitsIn,
   verification,
   rollBack,
   show,
@@ -27,6 +28,8 @@ export function RunHead({
 }: {
   detail: RunDetail
   fold: RunFold
+  /** A question of a run below this one, which may be all that it waits for. */
+  waitsIn: WaitsIn | undefined
   verification: ReturnType<typeof useVerification>
   /** The node a rollback would start from; absent when it is not the person's to ask. */
   rollBack: string | undefined
@@ -34,22 +37,27 @@ export function RunHead({
   onShow: (show: 'graph' | 'ledger') => void
 }) {
   const { headline } = fold.frame
+  const waits = fold.status === 'running' && headline.shown !== 'waiting' ? waitsIn : undefined
   const { id, workflow } = detail.row
   return (
     <div className="flex min-h-11 shrink-0 items-center gap-3 whitespace-nowrap border-b px-4 max-md:flex-wrap max-md:gap-x-2 max-md:gap-y-0 max-md:py-1.5">
-      <Link
-        href={links.runs()}
-        className="-ml-1 flex items-center gap-1 rounded-r1 text-ink-3 hover:text-ink max-md:h-11 max-md:pr-2"
-      >
-        <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" />
-        <span className="max-md:sr-only">Runs</span>
-      </Link>
+      {detail.parent && <FromParent parent={detail.parent} />}
+      {!detail.parent && (
+        <Link
+          href={links.runs()}
+          className="-ml-1 flex items-center gap-1 rounded-r1 text-ink-3 hover:text-ink max-md:h-11 max-md:pr-2"
+        >
+          <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" />
+          <span className="max-md:sr-only">Runs</span>
+        </Link>
+      )}
       <h1 className="min-w-0 truncate font-medium max-md:flex-1 md:max-w-[40%] md:shrink-0" title={workflow}>
         {workflow}
       </h1>
       <CopyId id={id} what="run id" className="text-ink-3 max-md:hidden" />
       {fold.dryRun && <Tag>dry run</Tag>}
-      {fold.seq > 0 && (
+      {waits && <WaitsBelow waits={waits} />}
+      {fold.seq > 0 && !waits && (
         <span
           className="flex min-w-0 items-center max-md:order-last max-md:w-full max-md:pb-1.5"
           role="status"
@@ -111,5 +119,54 @@ export function RunHead({
         </PageHelp>
       </span>
     </div>
+  )
+}
+
+/** The way back up: the run and the step that began this one. */
+function FromParent({ parent }: { parent: NonNullable<RunDetail['parent']> }) {
+  const which = parent.siblings > 1 ? ` ${parent.index + 1} of ${parent.siblings.toLocaleString('en')}` : ''
+  return (
+    <nav aria-label="Run that began this one" className="flex min-w-0 shrink items-center gap-1 text-ink-3">
+      <Link
+        href={links.run(parent.run)}
+        title={`${parent.workflow}, the run that began this one`}
+        className="-ml-1 flex min-w-0 items-center gap-1 rounded-r1 hover:text-ink max-md:h-11"
+      >
+        <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" className="shrink-0" />
+        <span className="truncate">{parent.workflow}</span>
+      </Link>
+      <span aria-hidden="true">/</span>
+      <Link
+        href={links.run(parent.run, { node: parent.node, visit: parent.visit })}
+        className="flex min-w-0 items-center rounded-r1 hover:text-ink max-md:h-11"
+      >
+        <span className="truncate">
+          {parent.label}
+          <span className="num">{which}</span>
+        </span>
+      </Link>
+      <span aria-hidden="true">/</span>
+    </nav>
+  )
+}
+
+/** The run itself is at work only because a run below it waits for a person: that is what somebody has to know. */
+function WaitsBelow({ waits }: { waits: WaitsIn }) {
+  return (
+    <span
+      role="status"
+      className="flex min-w-0 items-center gap-1 max-md:order-last max-md:w-full max-md:pb-1.5"
+    >
+      <StateMark state="waiting" className="min-w-0 [&>span]:truncate">
+        waiting for {waits.role}, in{' '}
+        <Link
+          href={links.run(waits.run)}
+          className="underline decoration-waiting-line underline-offset-4 hover:decoration-current"
+        >
+          {waits.workflow}
+        </Link>
+        , <LiveTime time={{ since: waits.askedAt }} />
+      </StateMark>
+    </span>
   )
 }

@@ -23,9 +23,11 @@ import type { RunFold } from '@/lib/view/run-fold'
 import type { RunDetail } from '@/lib/view/wire'
 import { Inspector } from './inspector'
 import { LedgerTable } from './ledger-table'
+import { NestedRun } from './nested-run'
 import { RunHead } from './run-head'
 import { RunSummary } from './run-summary'
 import { TokenPanel } from './token-panel'
+import { type BelowRun, useBelow } from './use-child-strips'
 import { type RunView, useRunView } from './use-run-view'
 
 /** The page of one run. */
@@ -57,8 +59,10 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
   const router = useRouter()
   const [view, change] = useRunView()
   const [dismissed, setDismissed] = useState(false)
+  const [closed, setClosed] = useState<string>()
   const small = useSmallScreen()
   const begun = fold.seq > 0
+  const below = useBelow(run, fold)
   const verification = useVerification(run, ledger, fold.seq, ledger.status === 'following')
   // What needs someone is what a person came for, unless they say otherwise.
   const node = selectedNode(view, fold, dismissed || !begun)
@@ -78,6 +82,8 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
     <RunGraph
       index={fold.index}
       frames={fold.frame.nodes}
+      edges={fold.frame.edges}
+      strips={below.strips}
       selected={node}
       onSelect={select}
       told={fold.frame.sentence}
@@ -86,11 +92,28 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
       compact={small}
     />
   )
+  const which = view.visit === undefined ? undefined : Number(view.visit)
+  const inside = node === undefined ? undefined : insideOf(below, fold, node, which)
+  const left = !begun ? (
+    <Reading ledger={ledger} expected={detail.seq} />
+  ) : view.show === 'ledger' ? (
+    <LedgerTable
+      rows={fold.rows}
+      labelOf={(id) => labelOf(fold, id)}
+      selected={view.token === undefined ? undefined : Number(view.token)}
+      node={node}
+      verification={verification.state}
+      onOpen={(row) => change({ token: String(row.seq), ...(row.node ? { node: row.node } : {}) })}
+    />
+  ) : (
+    graph
+  )
   return (
     <>
       <RunHead
         detail={detail}
         fold={fold}
+        waitsIn={below.summary?.waitsIn}
         verification={verification}
         rollBack={rollBack}
         show={view.show === 'ledger' ? 'ledger' : 'graph'}
@@ -108,23 +131,18 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
       <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col md:grid-cols-[minmax(0,1fr)_var(--inspector)]">
         <div
           className={cx(
-            'min-h-0 min-w-0 border-r max-md:shrink-0 max-md:border-b max-md:border-r-0',
+            'flex min-h-0 min-w-0 flex-col border-r max-md:shrink-0 max-md:border-b max-md:border-r-0',
             view.show === 'ledger' ? 'max-md:h-[45dvh]' : 'max-md:h-36',
           )}
         >
-          {!begun ? (
-            <Reading ledger={ledger} expected={detail.seq} />
-          ) : view.show === 'ledger' ? (
-            <LedgerTable
-              rows={fold.rows}
-              labelOf={(id) => fold.index.nodes.get(id)?.label || id}
-              selected={view.token === undefined ? undefined : Number(view.token)}
-              node={node}
-              verification={verification.state}
-              onOpen={(row) => change({ token: String(row.seq), ...(row.node ? { node: row.node } : {}) })}
+          <div className="min-h-0 flex-1">{left}</div>
+          {inside && inside.id !== closed && begun && view.show !== 'ledger' && (
+            <NestedRun
+              key={inside.id}
+              run={inside.id}
+              step={labelOf(fold, inside.parent?.node ?? '')}
+              onClose={() => setClosed(inside.id)}
             />
-          ) : (
-            graph
           )}
         </div>
         <Side
@@ -134,6 +152,7 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
           view={view}
           change={change}
           node={node}
+          below={below}
           verification={verification.state}
         />
       </div>
@@ -147,6 +166,15 @@ function StandsStill({ run, detail, fold }: { run: string; detail: RunDetail; fo
   if (!rollback) return null
   const label = fold.index.nodes.get(rollback.node)?.label || rollback.node
   return <RollbackChoice bar run={run} detail={detail} rollback={rollback} label={label} />
+}
+
+/** The one run that the selected visit of a step began: it is drawn inside. */
+function insideOf(below: BelowRun, fold: RunFold, node: string, which: number | undefined) {
+  return below.of(node, which ?? fold.visit(node)?.visit ?? 1)?.only
+}
+
+function labelOf(fold: RunFold, node: string): string {
+  return fold.index.nodes.get(node)?.label || node
 }
 
 function selectedNode(view: RunView, fold: RunFold, dismissed: boolean): string | undefined {
@@ -171,6 +199,7 @@ function Side({
   view,
   change,
   node,
+  below,
   verification,
 }: {
   run: string
@@ -179,6 +208,7 @@ function Side({
   view: RunView
   change: (change: RunView) => void
   node: string | undefined
+  below: BelowRun
   verification: ReturnType<typeof useVerification>['state']
 }) {
   const token = view.token === undefined ? undefined : Number(view.token)
@@ -193,7 +223,15 @@ function Side({
     )
   }
   const visit = node === undefined ? undefined : fold.visit(node, view.visit ? Number(view.visit) : undefined)
-  if (!visit) return <RunSummary detail={detail} fold={fold} onSelect={(id) => change({ node: id })} />
+  if (!visit) {
+    return (
+      <RunSummary
+        detail={detail}
+        fold={fold}
+        onSelect={(id, which) => change({ node: id, visit: which === undefined ? undefined : String(which) })}
+      />
+    )
+  }
   return (
     <Inspector
       key={`${visit.node} ${visit.visit}`}
@@ -201,6 +239,7 @@ function Side({
       detail={detail}
       fold={fold}
       visit={visit}
+      began={below.of(visit.node, visit.visit)}
       tab={view.tab}
       onTab={(tab) => change({ tab })}
       onVisit={(which) => change({ node: visit.node, visit: which })}

@@ -4,10 +4,13 @@ import { Actor } from '@/components/ui/actor'
 import { CopyId } from '@/components/ui/copy-id'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { RelativeTime, Took } from '@/components/ui/relative-time'
-import { StateMark } from '@/components/ui/state'
+import { StateMark, StateShape } from '@/components/ui/state'
+import { count, duration } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
+import { shownOf } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RunDetail } from '@/lib/view/wire'
+import { Transcript } from './transcript'
 
 /** The inspector when nothing is selected: the run itself, and the steps that need a look. */
 export function RunSummary({
@@ -17,13 +20,14 @@ export function RunSummary({
 }: {
   detail: RunDetail
   fold: RunFold
-  onSelect: (node: string) => void
+  onSelect: (node: string, visit?: number) => void
 }) {
   const { row } = detail
   const trouble = [...fold.frame.nodes.values()].filter(
-    ({ shown }) => shown !== 'done' && shown !== 'pending' && shown !== 'skipped',
+    ({ shown, handled }) => handled || (shown !== 'done' && shown !== 'pending' && shown !== 'skipped'),
   )
   const rollbacks = fold.rollbacks(row.id)
+  const isLoop = fold.index.graph.nodes.some(({ kind }) => kind === 'agent_think')
   return (
     <aside aria-label="Run" className="flex min-h-0 min-w-0 flex-col overflow-y-auto max-md:flex-1">
       <div className="flex min-h-10 shrink-0 items-center border-b px-4">
@@ -79,7 +83,7 @@ export function RunSummary({
                     className="ring-inside flex h-8 w-full items-center gap-3 border-b text-left hover:bg-hover max-md:h-12"
                   >
                     <span className="min-w-0 flex-1 truncate">{frame.label}</span>
-                    <StateMark state={frame.shown}>{frame.word}</StateMark>
+                    <StateMark state={frame.handled ? 'failed' : frame.shown}>{frame.word}</StateMark>
                   </button>
                 </li>
               ))}
@@ -87,6 +91,66 @@ export function RunSummary({
           </>
         )}
       </div>
+      {isLoop ? (
+        <>
+          <h3 className="px-4 pb-2 text-t1 text-ink-3">What the model said and did</h3>
+          <Transcript run={row.id} fold={fold} onSelect={onSelect} />
+        </>
+      ) : (
+        <Walked fold={fold} onSelect={onSelect} />
+      )}
     </aside>
+  )
+}
+
+/** Steps of a walk that are listed; a longer one shows its end. */
+const stepsListed = 60
+
+/** The way the run took, step by step, the latest first: each visit can be looked at. */
+function Walked({ fold, onSelect }: { fold: RunFold; onSelect: (node: string, visit: number) => void }) {
+  const steps = fold.walked
+  if (steps.length === 0) return null
+  const listed = steps
+    .map((step, at) => ({ ...step, at: at + 1 }))
+    .slice(-stepsListed)
+    .reverse()
+  return (
+    <div className="px-4 pb-6">
+      <h3 className="mb-1 text-t1 text-ink-3">
+        The way it took, {count(steps.length, 'step')}
+        {steps.length > listed.length && `, the last ${listed.length}`}
+      </h3>
+      <ol className="border-t">
+        {listed.map((step) => {
+          const shown = shownOf(step.state)
+          const failed = step.state.status === 'done' && step.state.label === 'error'
+          return (
+            <li key={step.at}>
+              <button
+                type="button"
+                onClick={() => onSelect(step.node, step.visit)}
+                className="ring-inside flex h-8 w-full items-center gap-2 border-b text-left hover:bg-hover max-md:h-12"
+              >
+                <span className="num w-7 shrink-0 text-right text-ink-3">{step.at}</span>
+                <StateShape state={failed ? 'failed' : shown.shown} />
+                <span className="min-w-0 truncate">
+                  {fold.index.nodes.get(step.node)?.label || step.node}
+                </span>
+                {step.visit > 1 && <span className="shrink-0 text-ink-3">visit {step.visit}</span>}
+                <span className="flex-1" />
+                {step.state.status === 'done' ? (
+                  <span className="truncate text-ink-3">
+                    {step.state.label !== undefined && `${step.state.label}, `}
+                    <span className="num">{duration(step.state.tookMs)}</span>
+                  </span>
+                ) : (
+                  <span className="text-ink-2">{shown.word}</span>
+                )}
+              </button>
+            </li>
+          )
+        })}
+      </ol>
+    </div>
   )
 }

@@ -99,7 +99,7 @@ export function planViewOf(plan: Plan): RollbackPlanView {
   const { forbidden, steps, ...rest } = plan
   return {
     ...rest,
-    steps: steps.map(({ visit: _visit, undo: _undo, ...step }) => step),
+    steps: steps.map(({ undo: _undo, ...step }) => step),
     forbidden: forbidden && { sentence: forbidden.sentence, node: forbidden.node, output: forbidden.output },
   }
 }
@@ -111,16 +111,22 @@ export async function rollbackOf(
   id: string,
 ): Promise<RollbackView> {
   return installation.book.read(runId, (run) => {
+    const visitOf = (checkpoint: string) => run.checkpoints.get(checkpoint)?.visit
     const rollback = run.rollbacks.get(id as RollbackId)
     if (!rollback) throw new Problem('not_found', `This run has no rollback "${id.slice(0, 60)}"`)
-    return rollbackViewOf(runId, rollback)
+    return rollbackViewOf(runId, rollback, visitOf)
   })
 }
 
-function rollbackViewOf(run: RunId, rollback: Rollback): RollbackView {
+function rollbackViewOf(
+  run: RunId,
+  rollback: Rollback,
+  visitOf: (checkpoint: string) => number | undefined,
+): RollbackView {
   const { id, scope, node, by, reason, askedAt, plan, choice } = rollback
-  const acts = [...rollback.acts.values()].map(({ node, undo, status, description }) => ({
+  const acts = [...rollback.acts].map(([checkpoint, { node, undo, status, description }]) => ({
     node,
+    visit: visitOf(checkpoint),
     undo,
     status,
     description,

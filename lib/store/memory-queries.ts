@@ -33,6 +33,15 @@ export function memoryRuns(tables: Tables): RunQueries {
       )
     },
     count: async (filter) => matching(filter).length,
+    childCounts: async (runId) =>
+      matching({ parent: runId }).map(({ parent, status, terminal, stopped }) => ({
+        node: parent?.node ?? '',
+        visit: parent?.visit ?? 1,
+        n: 1,
+        status,
+        ...(terminal !== undefined && { terminal }),
+        ...(stopped !== undefined && { stopped }),
+      })),
     async counts(endedSince) {
       const byStatus = noRuns()
       let failing = 0
@@ -167,6 +176,10 @@ function runFilter(filter: RunFilter): (run: RunRecord) => boolean {
     (version === undefined || run.version === version) &&
     (startedBy === undefined || run.startedBy === startedBy) &&
     (parent === undefined || (run.parent?.runId ?? 'none') === parent) &&
+    (!filter.parentStep ||
+      (run.parent?.node === filter.parentStep.node && run.parent.visit === filter.parentStep.visit)) &&
+    (!filter.parents || (run.parent !== undefined && filter.parents.includes(run.parent.runId))) &&
+    (filter.asking === undefined || run.openApprovals > 0 === filter.asking) &&
     (since === undefined || run.startedAt >= since) &&
     (until === undefined || run.startedAt < until) &&
     (failing === undefined || isFailing(run) === failing) &&

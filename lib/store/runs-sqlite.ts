@@ -5,7 +5,14 @@ import type { Control } from './control'
 import { pageRows, readCursor, writeCursor } from './cursor'
 import type { Prisma, Run } from './generated/sqlite/client'
 import { parentOf } from './ledger-sqlite'
-import { noRuns, type RunCounts, type RunFilter, type RunQueries, type RunRecord } from './store'
+import {
+  type ChildCount,
+  noRuns,
+  type RunCounts,
+  type RunFilter,
+  type RunQueries,
+  type RunRecord,
+} from './store'
 
 const list = 'runs'
 
@@ -32,6 +39,7 @@ export function sqliteRuns(control: Control): RunQueries {
       return next ? { items, next } : { items }
     },
     count: (filter) => control.read((prisma) => prisma.run.count({ where: { AND: conditions(filter) } })),
+    childCounts: (runId) => childCounts(control, runId),
     counts: (endedSince) => countAll(control, endedSince),
   }
 }
@@ -53,6 +61,24 @@ async function countAll(control: Control, endedSince: number): Promise<RunCounts
   return { byStatus, failing, endedSince: endedCount }
 }
 
+async function childCounts(control: Control, parentRun: RunId): Promise<ChildCount[]> {
+  const groups = await control.read((prisma) =>
+    prisma.run.groupBy({
+      by: ['parentNode', 'parentVisit', 'status', 'terminal', 'stopped'],
+      where: { parentRun },
+      _count: true,
+    }),
+  )
+  return groups.map(({ parentNode, parentVisit, status, terminal, stopped, _count }) => ({
+    node: parentNode ?? '',
+    visit: parentVisit ?? 1,
+    n: _count,
+    status: status as RunProjection['status'],
+    ...(terminal !== null && { terminal: terminal as TerminalStatus }),
+    ...(stopped !== null && { stopped: stopped as RunProjection['stopped'] }),
+  }))
+}
+
 /** The runs that come after the cursor's, newest first. */
 function after(cursor: string | undefined): Prisma.RunWhereInput[] {
   if (cursor === undefined) return []
@@ -72,6 +98,7 @@ const isFailing: Prisma.RunWhereInput = {
 function conditions(filter: RunFilter): Prisma.RunWhereInput[] {
   const { status, terminal, cancelled, workflow, version, startedBy, text, since, until, failing, parent } =
     filter
+  const { parentStep, parents, asking } = filter
   const where: Prisma.RunWhereInput[] = []
   if (status) where.push({ status: { in: status } })
   if (terminal) where.push({ terminal: { in: terminal } })
@@ -81,6 +108,9 @@ function conditions(filter: RunFilter): Prisma.RunWhereInput[] {
   if (startedBy !== undefined) where.push({ startedBy })
   if (parent === 'none') where.push({ parentRun: null })
   else if (parent !== undefined) where.push({ parentRun: parent })
+  if (parentStep) where.push({ parentNode: parentStep.node, parentVisit: parentStep.visit })
+  if (parents) where.push({ parentRun: { in: parents } })
+  if (asking !== undefined) where.push({ openApprovals: asking ? { gt: 0 } : 0 })
   if (since !== undefined) where.push({ startedAt: { gte: BigInt(since) } })
   if (until !== undefined) where.push({ startedAt: { lt: BigInt(until) } })
   if (text !== undefined && text !== '') {

@@ -43,6 +43,12 @@ export interface RunFilter {
   startedBy?: string
   /** Runs that steps of that run began; `none`: runs that no step began. */
   parent?: RunId | 'none'
+  /** Of those, the ones that this visit of a step began. */
+  parentStep?: { node: string; visit: number }
+  /** Runs that steps of any of these began. */
+  parents?: RunId[]
+  /** True: it asks somebody something now. */
+  asking?: boolean
   /**
    * Part of the workflow's name, the run's id or the one who started it. ASCII letters match in either case; `_` stands
    * for any character and `%` for any number of them (Prisma's `contains` is SQL's LIKE and escapes neither).
@@ -64,6 +70,12 @@ export interface RunCounts {
   endedSince: number
 }
 
+/** So many runs that one visit of a step began stand like this. */
+export type ChildCount = { node: string; visit: number; n: number } & Pick<
+  RunProjection,
+  'status' | 'terminal' | 'stopped'
+>
+
 /** A count of zero for every status. */
 export function noRuns(): RunCounts['byStatus'] {
   return { running: 0, waiting: 0, paused: 0, cancelling: 0, rolling_back: 0, rolled_back: 0, ended: 0 }
@@ -74,6 +86,8 @@ export interface RunQueries {
   /** Newest first. */
   list(filter: RunFilter, page: PageAsk): Promise<Slice<RunRecord>>
   count(filter: RunFilter): Promise<number>
+  /** How the runs stand that each visit of the run's steps began. */
+  childCounts(runId: RunId): Promise<ChildCount[]>
   /** For the overview; runs that a step of another began are not counted. `endedSince` in milliseconds since the epoch. */
   counts(endedSince: number): Promise<RunCounts>
 }

@@ -22,6 +22,10 @@ export const keys = {
   approvalCard: (id: string) => ['approvals', 'card', id] as const,
   runs: ['runs'] as const,
   runList: (filter: RunFilter) => ['runs', 'list', filter] as const,
+  /** Runs that steps of a run began: any run's event makes them old, as it does the lists. */
+  children: (run: string) => ['runs', 'children', run] as const,
+  childList: (run: string, node: string, visit: number, status: string) =>
+    ['runs', 'children', run, node, visit, status] as const,
   /** Everything about one run; pages of its ledger and values add to it. */
   run: (id: string) => ['run', id] as const,
   runDetail: (id: string) => ['run', id, 'detail'] as const,

@@ -90,7 +90,8 @@ describe('layered layout', () => {
     expect(layout.nodes.size).toBe(3)
     expect(layout.routes).toHaveLength(3)
     const back = layout.routes.find((route) => route.from === 'c' && route.to === 'b')
-    expect(back?.points[0]?.x).toBe(place(layout, 'c').x)
+    expect(back?.points[0]?.x).toBe(place(layout, 'c').x + nodeSize.width)
+    expect(back?.points.at(-1)?.x).toBe(place(layout, 'b').x)
   })
 
   it('never puts two nodes on each other, draws each edge once, and only level or upright', () => {

@@ -49,7 +49,7 @@ describe('layouts of graphs seen before', () => {
     for (const text of ['{', '[{"shape":"x"}]', '[{"shape":"[]","nodes":[["a",{"x":"1","y":0}]]}]']) {
       const kept = storage()
       vi.stubGlobal('sessionStorage', kept)
-      kept.held.set('holdpoint.layouts.1', text)
+      kept.held.set('holdpoint.layouts.2', text)
       expect((await page()).layoutInStorage('x')).toBeUndefined()
     }
   })
@@ -61,7 +61,7 @@ describe('layouts of graphs seen before', () => {
     for (let length = 200; length < 240; length++) {
       cache.storeLayout(shapeOf(chain(length)), layeredLayout(chain(length)))
     }
-    expect(kept.held.get('holdpoint.layouts.1')?.length).toBeLessThan(501_000)
+    expect(kept.held.get('holdpoint.layouts.2')?.length).toBeLessThan(501_000)
     const reloaded = await page()
     expect(reloaded.layoutInStorage(shapeOf(chain(239)))).toBeDefined()
     expect(reloaded.layoutInStorage(shapeOf(chain(200)))).toBeUndefined()

@@ -14,7 +14,7 @@ const keptLayouts = 20
 /** About five graphs of 300 steps. */
 const maxStoredChars = 500_000
 /** Goes up whenever elk or its options change: what was stored before is another shape. */
-const storageKey = 'holdpoint.layouts.1'
+const storageKey = 'holdpoint.layouts.2'
 
 const kept = new Map<string, GraphLayout>()
 let storageRead = false
@@ -25,7 +25,9 @@ const storedLayouts = z.array(
   z.object({
     shape: z.string(),
     nodes: z.array(z.tuple([z.string(), point])),
-    routes: z.array(z.object({ from: z.string(), to: z.string(), points: z.array(point) })),
+    routes: z.array(
+      z.object({ from: z.string(), to: z.string(), points: z.array(point), words: point.optional() }),
+    ),
     width: pixels,
     height: pixels,
   }),
@@ -34,7 +36,7 @@ type StoredLayout = z.infer<typeof storedLayouts>[number]
 
 /** The same nodes and edges have one name, whatever else is said of them. */
 export function shapeOf({ nodes, edges }: LayoutInput): string {
-  return JSON.stringify([nodes, edges.map(({ from, to }) => [from, to])])
+  return JSON.stringify([nodes, edges.map(({ from, to, words }) => (words ? [from, to, words] : [from, to]))])
 }
 
 /** The layout this page has already shown of that shape. */

@@ -1,4 +1,4 @@
-import type { Point } from './layout-terms'
+import { nodeSize, type Point } from './layout-terms'
 
 const cornerRadius = 6
 const arrowLength = 7
@@ -22,11 +22,30 @@ export function routePath(points: readonly Point[]): string {
   return `${path}L${end.x} ${end.y}`
 }
 
+/** The way of an edge from a node to itself: out at the right, over it, and in from above. `at` is its top left corner. */
+export function ownLoop(at: Point): { points: Point[]; words: Point } {
+  const right = at.x + nodeSize.width
+  const top = at.y - 20
+  const down = right - 28
+  const points = [
+    { x: right, y: at.y + 14 },
+    { x: right + 14, y: at.y + 14 },
+    { x: right + 14, y: top },
+    { x: down, y: top },
+    { x: down, y: at.y },
+  ]
+  return { points, words: { x: down - 6, y: top } }
+}
+
 /** SVG path of the arrow head at the end of a route. */
 export function arrowPath(points: readonly Point[]): string {
   const last = points[points.length - 1]
   const before = points[points.length - 2]
   if (!last || !before) return ''
+  if (last.x === before.x) {
+    const down = last.y >= before.y ? 1 : -1
+    return `M${last.x} ${last.y - down}l${-arrowHalf} ${-arrowLength * down}h${arrowHalf * 2}z`
+  }
   const to = last.x >= before.x ? 1 : -1
   return `M${last.x - to} ${last.y}l${-arrowLength * to} ${-arrowHalf}v${arrowHalf * 2}z`
 }

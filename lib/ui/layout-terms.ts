@@ -7,8 +7,16 @@ export interface Point {
 }
 
 export interface LayoutInput {
+  /** In the order they are read: edges that lead back along it close a loop. */
   nodes: readonly string[]
-  edges: readonly { from: string; to: string }[]
+  edges: readonly LayoutEdge[]
+}
+
+export interface LayoutEdge {
+  from: string
+  to: string
+  /** Width of its words in px, when it wears any. */
+  words?: number
 }
 
 /** An edge as a polyline of horizontal and vertical pieces, from the side of one node to the side of another. */
@@ -16,6 +24,8 @@ export interface EdgeRoute {
   from: string
   to: string
   points: Point[]
+  /** The middle of its words, when it wears any. */
+  words?: Point
 }
 
 /** Where everything stands: top left corners of nodes, routes of edges. The picture starts at 0, 0. */

@@ -1,4 +1,9 @@
-import ELK, { type ELK as Elk, type ElkEdgeSection, type ElkNode } from 'elkjs/lib/elk-api.js'
+import ELK, {
+  type ELK as Elk,
+  type ElkEdgeSection,
+  type ElkExtendedEdge,
+  type ElkNode,
+} from 'elkjs/lib/elk-api.js'
 import { type EdgeRoute, type GraphLayout, type LayoutInput, nodeSize, type Point } from './layout-terms'
 
 /*
@@ -19,8 +24,17 @@ const layoutOptions = {
   'elk.layered.spacing.nodeNodeBetweenLayers': '34',
   'elk.layered.spacing.edgeNodeBetweenLayers': '16',
   'elk.layered.spacing.edgeEdgeBetweenLayers': '8',
+  // What leads back goes round: out at the right and in at the left, like every other edge.
+  'elk.layered.feedbackEdges': 'true',
+  'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
+  'elk.spacing.edgeLabel': '0',
   'elk.padding': '[top=0,left=0,bottom=0,right=0]',
 }
+
+const onTheLine = { 'elk.edgeLabels.inline': 'true', 'elk.edgeLabels.placement': 'CENTER' }
+
+/** Px: a line of 12 px letters. */
+const wordsHeight = 16
 
 interface Started {
   elk: Elk
@@ -64,7 +78,18 @@ export async function elkLayout(input: LayoutInput): Promise<GraphLayout> {
     id: 'graph',
     layoutOptions,
     children: input.nodes.map((id) => ({ id, ...nodeSize })),
-    edges: edges.map(({ from, to }, at) => ({ id: `e${at}`, sources: [from], targets: [to] })),
+    edges: edges.map(({ from, to, words }, at) => ({
+      id: `e${at}`,
+      sources: [from],
+      targets: [to],
+      ...(words === undefined
+        ? {}
+        : {
+            labels: [
+              { id: `w${at}`, text: ' ', width: words, height: wordsHeight, layoutOptions: onTheLine },
+            ],
+          }),
+    })),
   })
   const drawn = await Promise.race([drawing, broken])
   return readElk(drawn, edges)
@@ -75,12 +100,24 @@ function readElk(drawn: ElkNode, edges: LayoutInput['edges']): GraphLayout {
   for (const child of drawn.children ?? []) {
     nodes.set(child.id, { x: Math.round(child.x ?? 0), y: Math.round(child.y ?? 0) })
   }
-  const sections = new Map((drawn.edges ?? []).map((edge) => [edge.id, edge.sections?.[0]]))
+  const byId = new Map((drawn.edges ?? []).map((edge) => [edge.id, edge]))
   const routes: EdgeRoute[] = edges.flatMap(({ from, to }, at) => {
-    const section = sections.get(`e${at}`)
-    return section ? [{ from, to, points: pointsOf(section) }] : []
+    const section = byId.get(`e${at}`)?.sections?.[0]
+    if (!section) return []
+    const words = wordsOf(byId.get(`e${at}`))
+    return [{ from, to, points: pointsOf(section), ...(words && { words }) }]
   })
   return { nodes, routes, width: drawn.width ?? 0, height: drawn.height ?? 0 }
+}
+
+/** The middle of an edge's words. */
+function wordsOf(edge: ElkExtendedEdge | undefined): Point | undefined {
+  const label = edge?.labels?.[0]
+  if (label?.x === undefined || label.y === undefined) return undefined
+  return {
+    x: Math.round(label.x + (label.width ?? 0) / 2),
+    y: Math.round(label.y + (label.height ?? 0) / 2),
+  }
 }
 
 function pointsOf(section: ElkEdgeSection): Point[] {

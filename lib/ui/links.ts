@@ -1,5 +1,5 @@
 /** Where things are: the addresses of pages that other pages lead to. The URL is the view. */
-export type InspectorTab = 'input' | 'output' | 'tokens' | 'checkpoint'
+export type InspectorTab = 'runs' | 'input' | 'output' | 'tokens' | 'checkpoint'
 export type SettingsTab = 'people' | 'agents' | 'account'
 
 function withQuery(path: string, query: Record<string, string | undefined>): string {
@@ -13,8 +13,11 @@ export const links = {
   approvals: (view: { item?: string | undefined; show?: 'open' | 'decided' | undefined } = {}) =>
     withQuery('/approvals', view),
   runs: (filter: { status?: string; workflow?: string; text?: string } = {}) => withQuery('/runs', filter),
-  run: (id: string, view: { node?: string; tab?: InspectorTab } = {}) =>
-    withQuery(`/runs/${encodeURIComponent(id)}`, view),
+  run: (id: string, { visit, ...view }: { node?: string; visit?: number; tab?: InspectorTab } = {}) =>
+    withQuery(`/runs/${encodeURIComponent(id)}`, {
+      ...view,
+      visit: visit === undefined ? undefined : String(visit),
+    }),
   rollback: (run: string, view: { node: string; scope?: string; rollback?: string }) =>
     withQuery(`/runs/${encodeURIComponent(run)}/rollback`, view),
   workflows: '/workflows',

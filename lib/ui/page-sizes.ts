@@ -3,3 +3,4 @@ export const approvalsPerPage = 200
 
 /** Rows of the run table fetched at a time. */
 export const runsPerPage = 100
+export const childrenPerPage = 50

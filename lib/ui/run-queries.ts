@@ -1,15 +1,54 @@
 'use client'
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import type { RollbackScope } from '@/lib/rollback/terms'
-import type { RollbackPlanView, RollbackView, RunDetail, ValueView } from '@/lib/view/wire'
+import type {
+  ChildSummary,
+  Page,
+  RollbackPlanView,
+  RollbackView,
+  RunDetail,
+  RunRow,
+  ValueView,
+} from '@/lib/view/wire'
 import { api } from './api'
 import { keys } from './keys'
+import { childrenPerPage } from './page-sizes'
 
 /** A run's graph, its row, and what the signed-in person may do with it. */
 export function useRunDetail(run: string) {
   return useQuery({
     queryKey: keys.runDetail(run),
     queryFn: ({ signal }) => api<RunDetail>(`/runs/${run}`, { signal }),
+  })
+}
+
+/** How the runs stand that a run's steps began. Only asked where some step can begin any. */
+export function useChildren(run: string, enabled: boolean) {
+  return useQuery({
+    queryKey: keys.children(run),
+    queryFn: ({ signal }) => api<ChildSummary>(`/runs/${run}/children`, { signal }),
+    enabled,
+  })
+}
+
+/** The runs that one visit of a step began, page by page; `status` as `GET /api/v1/runs` has it, or empty. */
+export function useChildRuns(run: string, node: string, visit: number, status: string) {
+  return useInfiniteQuery({
+    queryKey: keys.childList(run, node, visit, status),
+    queryFn: ({ signal, pageParam }) =>
+      api<Page<RunRow>>('/runs', {
+        signal,
+        query: { parent: run, node, visit, status, cursor: pageParam ?? undefined, limit: childrenPerPage },
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next,
+    placeholderData: keepPreviousData,
   })
 }
 

@@ -10,10 +10,12 @@
  *   pending, cannot be reached      skipped      a step before it failed, or the run is over
  */
 import type { Actor } from '@/lib/engine/facts'
+import { endingOf } from '@/lib/engine/outcome'
 import type { Run, RunStatus, Visit, VisitError, VisitState } from '@/lib/engine/run'
 import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
 import { nodeKind } from '@/lib/nodes/registry'
 import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
+import { type EdgeFrames, edgeFrames } from './edge-frame'
 import type { ShownState } from './wire'
 
 /** The time beside a node's word: how long it took, since when it has been so, or until when. Milliseconds. */
@@ -34,12 +36,15 @@ export interface NodeFrame {
   consequence: Consequence
   /** Drawn with a struck return arrow. */
   irreversible: boolean
+  /** It failed and the walk went on by its `error` edge: a cross, but no alarm. */
+  handled?: true
 }
 
 export interface RunFrame {
   nodes: ReadonlyMap<string, NodeFrame>
   /** How many nodes show each state. */
   counts: ReadonlyMap<ShownState, number>
+  edges: EdgeFrames
   /** "14 steps: 4 done, 1 waiting, 5 pending". */
   sentence: string
   headline: Headline
@@ -69,11 +74,32 @@ export function frameOf(run: Run, previous?: RunFrame): RunFrame {
     const node = run.graph.nodes.get(id)
     const visit = run.visits.get(id)
     if (!node || !visit) continue
-    const frame = reused(nodeFrame(node, visit, skipped.has(id)), previous?.nodes.get(id))
+    const made = run.walk ? walkedFrame(run, node, visit) : nodeFrame(node, visit, skipped.has(id))
+    const frame = reused(made, previous?.nodes.get(id))
     nodes.set(id, frame)
     counts.set(frame.shown, (counts.get(frame.shown) ?? 0) + 1)
   }
-  return { nodes, counts, sentence: countsSentence(nodes.size, counts), headline: headlineOf(run) }
+  const sentence = countsSentence(nodes.size, counts, run.walk ? walkWords : {})
+  const edges = edgeFrames(run, previous?.edges)
+  return { nodes, counts, edges, sentence, headline: headlineOf(run) }
+}
+
+/** What steps are called that a walk never came to: it may not be meant to. */
+const walkWords: Partial<Record<ShownState, string>> = { pending: 'not reached', skipped: 'not reached' }
+
+/** A step of a walk: where the walk is, was, or never came. */
+function walkedFrame(run: Run, node: GraphNode, visit: Visit): NodeFrame {
+  const { state } = visit
+  if (state.status === 'pending' && visit.enteredFrom === undefined) {
+    const before = run.walk?.outputs.get(node.id)
+    // A rollback went to before its latest visit; the one before still counts.
+    if (before) return nodeFrame(node, before, false)
+    const over = run.state.status === 'ended'
+    return { ...nodeFrame(node, visit, over), word: 'not reached' }
+  }
+  const frame = nodeFrame(node, visit, run.state.status === 'ended' && state.status === 'pending')
+  const failed = state.status === 'done' && state.label === 'error'
+  return failed ? { ...frame, word: 'error, went on', handled: true } : frame
 }
 
 /** The frame of a workflow that does not run: every node pending, under the words of what it does. */
@@ -95,6 +121,7 @@ function reused(frame: NodeFrame, before: NodeFrame | undefined): NodeFrame {
     before.visit === frame.visit &&
     before.agent === frame.agent &&
     before.consequence === frame.consequence &&
+    before.handled === frame.handled &&
     JSON.stringify(before.time) === JSON.stringify(frame.time)
   return same ? before : frame
 }
@@ -218,10 +245,14 @@ const countOrder: ShownState[] = [
   'unknown',
 ]
 
-function countsSentence(total: number, counts: ReadonlyMap<ShownState, number>): string {
+function countsSentence(
+  total: number,
+  counts: ReadonlyMap<ShownState, number>,
+  words: Partial<Record<ShownState, string>>,
+): string {
   const parts = countOrder.flatMap((shown) => {
     const n = counts.get(shown) ?? 0
-    return n > 0 ? [`${n.toLocaleString('en')} ${shown.replace('_', ' ')}`] : []
+    return n > 0 ? [`${n.toLocaleString('en')} ${words[shown] ?? shown.replace('_', ' ')}`] : []
   })
   return `${total.toLocaleString('en')} ${total === 1 ? 'step' : 'steps'}: ${parts.join(', ')}`
 }
@@ -289,6 +320,8 @@ const terminalWords: Record<string, { shown: ShownState; words: string }> = {
 }
 
 function endedHeadline(run: Run, state: Extract<RunStatus, { status: 'ended' }>): Headline {
+  if (run.walk && !state.cancelled && state.terminal !== 'rolled_back' && state.terminal !== 'escalated')
+    return walkEnd(run, state)
   const known = terminalWords[state.terminal] ?? { shown: 'unknown' as const, words: String(state.terminal) }
   const took = state.elapsedS * 1000
   // What succeeded or was taken back says all by its word; the rest is worth its reason.
@@ -309,6 +342,27 @@ function endedHeadline(run: Run, state: Extract<RunStatus, { status: 'ended' }>)
     ...whyOf(step.error?.description ?? ''),
     took,
   }
+}
+
+/** How a walk ended, in agentd's words, and where: it ends at a step, not when all are done. */
+function walkEnd(run: Run, { elapsedS }: { elapsedS: number }): Headline {
+  const { status, lastNode, reason } = endingOf(run) ?? { status: 'errored', reason: '' }
+  const label = lastNode === undefined ? undefined : run.graph.nodes.get(lastNode)?.label || lastNode
+  const at = label === undefined ? '' : ` at ${label}`
+  const took = elapsedS * 1000
+  const words = `${status.replace('_', ' ')}${at}`
+  if (status === 'completed') return { shown: 'done', words, took }
+  const step = failedStep(run)
+  if (step?.refused) {
+    const { by, comment } = step.refused
+    return { shown: 'failed', words: `refused by ${plainActor(by)}`, ...whyOf(comment), took }
+  }
+  // "load failed: …" after "errored at load" says it twice.
+  const why =
+    lastNode !== undefined && reason.startsWith(`${lastNode} failed: `)
+      ? reason.slice(lastNode.length + 9)
+      : reason
+  return { shown: 'failed', words, ...whyOf(why), took }
 }
 
 interface FailedStep {

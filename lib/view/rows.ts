@@ -18,5 +18,11 @@ export function runRowOf(run: RunHeader & RunProjection): RunRow {
     doneCount: run.doneCount,
     failedCount: run.failedCount,
     openApprovals: run.openApprovals,
+    parent: run.parent && {
+      run: run.parent.runId,
+      node: run.parent.node,
+      visit: run.parent.visit,
+      index: run.parent.index,
+    },
   }
 }

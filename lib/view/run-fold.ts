@@ -11,7 +11,7 @@ import { decodeJws, TOKEN_TYPES, unverifiedPayload } from '@/lib/ect/jws'
 import { evolve, newRun } from '@/lib/engine/evolve'
 import { factOf } from '@/lib/engine/fact-codec'
 import type { Fact } from '@/lib/engine/facts'
-import type { Run } from '@/lib/engine/run'
+import type { Run, Visit } from '@/lib/engine/run'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import { frameOf, type RunFrame } from './frame'
@@ -25,6 +25,9 @@ export interface OpenedToken {
   header: { typ: string; alg: string; kid: string }
   claims: JsonObject
 }
+
+/** A step of a walk. */
+export type WalkedStep = Pick<Visit, 'node' | 'visit' | 'state'>
 
 export class RunFold {
   readonly index: GraphIndex
@@ -89,6 +92,11 @@ export class RunFold {
     return visitView(this.#run, this.rows, node, which)
   }
 
+  /** The steps of a walk in the order they were made; empty where nothing walks. */
+  get walked(): readonly WalkedStep[] {
+    return (this.#run.walk?.path ?? []).map(({ visit: { node, visit, state } }) => ({ node, visit, state }))
+  }
+
   /** What may be done to the run now: `running`, `paused`, `rolled_back`, `ended`, … */
   get status(): Run['state']['status'] {
     return this.#run.state.status
@@ -114,8 +122,9 @@ export class RunFold {
       reason: rollback.reason,
       askedAt: rollback.askedAt,
       plan: rollback.plan,
-      acts: [...rollback.acts.values()].map(({ node, undo, status, description }) => ({
+      acts: [...rollback.acts].map(([checkpoint, { node, undo, status, description }]) => ({
         node,
+        visit: this.#run.checkpoints.get(checkpoint)?.visit,
         undo,
         status,
         description,

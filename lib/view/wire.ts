@@ -61,6 +61,35 @@ export interface RunRow {
   doneCount: number
   failedCount: number
   openApprovals: number
+  /** The step of another run that began it. */
+  parent?: { run: string; node: string; visit: number; index: number }
+  /** It waits for nothing but a person who has to decide in a run below it. */
+  waitsIn?: WaitsIn
+}
+
+/** A question that a run below another one asks. */
+export interface WaitsIn {
+  run: string
+  workflow: string
+  approval: string
+  role: string
+  askedAt: number
+}
+
+/** How the runs stand that one visit of a step began. */
+export interface ChildCounts {
+  node: string
+  visit: number
+  total: number
+  states: Partial<Record<ShownState, number>>
+  /** The run itself, when there is one and no more. */
+  only?: RunRow
+}
+
+/** `GET /api/v1/runs/{run}/children`: of every step that began runs. The runs are `GET …/runs?parent={run}&node=&visit=`. */
+export interface ChildSummary {
+  steps: ChildCounts[]
+  waitsIn?: WaitsIn
 }
 
 /** `GET /api/v1/me`: the signed-in person. */
@@ -79,6 +108,16 @@ export interface RunDetail {
   position: number
   /** What the signed-in person may do here. */
   may: { operate: boolean; rollBack: boolean; rollBackAll: boolean }
+  /** The run and the step that began it, and how many runs that step began. */
+  parent?: {
+    run: string
+    workflow: string
+    node: string
+    label: string
+    visit: number
+    index: number
+    siblings: number
+  }
 }
 
 /** `GET /api/v1/runs/{run}/ledger?after=&limit=`. Compact tokens; the browser verifies, decodes and folds them. */
@@ -158,6 +197,8 @@ export type { PlanFate }
 
 export interface PlanStep {
   node: string
+  /** Which visit of the node; a walk may have made several. */
+  visit: number
   label: string
   fate: PlanFate
   checkpointId?: string
@@ -217,7 +258,7 @@ export interface RollbackView {
   askedAt: number
   /** Hash of the plan it executes: `GET …/values/{plan}` is a RollbackPlanView. */
   plan: string
-  acts: { node: string; undo: UndoMethod; status?: RollbackStatus; description: string }[]
+  acts: { node: string; visit?: number; undo: UndoMethod; status?: RollbackStatus; description: string }[]
   choice?: 'end' | 'go_on'
 }
 

@@ -2,6 +2,7 @@ import type { Principal } from '@/lib/auth/principal'
 import { runRowOf } from '@/lib/view/rows'
 import type { Overview } from '@/lib/view/wire'
 import { approvalRowOf } from '../approvals'
+import { rowsWithWaits } from '../children'
 import { route } from '../current'
 import { json } from '../http/route'
 import type { Installation } from '../installation'
@@ -24,16 +25,16 @@ export async function overviewOf(installation: Installation, principal: Principa
   const now = installation.ports.timer.now()
   const [waiting, failing, running, recent, counts, openByRole] = await Promise.all([
     approvals.open({}, { limit: shown }),
-    runs.list({ failing: true }, { limit: shown }),
-    runs.list({ status: [...moving] }, { limit: shown }),
-    runs.list({ status: ['ended'] }, { limit: shown }),
+    runs.list({ failing: true, parent: 'none' }, { limit: shown }),
+    runs.list({ status: [...moving], parent: 'none' }, { limit: shown }),
+    runs.list({ status: ['ended'], parent: 'none' }, { limit: shown }),
     runs.counts(now - dayMs),
     approvals.openByRole(),
   ])
   return {
     waiting: await Promise.all(waiting.items.map((item) => approvalRowOf(installation, item, principal))),
     failing: failing.items.map(runRowOf),
-    running: running.items.map(runRowOf),
+    running: await rowsWithWaits(installation, running.items),
     recent: recent.items.map(runRowOf),
     counts: {
       waiting: openByRole.reduce((sum, { open }) => sum + open, 0),

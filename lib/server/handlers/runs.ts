@@ -4,8 +4,10 @@ import type { RunId } from '@/lib/base/ids'
 import type { Json } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import type { Command } from '@/lib/engine/commands'
+import type { RunRecord } from '@/lib/store/store'
 import { runRowOf } from '@/lib/view/rows'
 import type { LedgerPage, Page, RunDetail, RunRow, ValueView } from '@/lib/view/wire'
+import { childrenOf, rowsWithWaits } from '../children'
 import { route } from '../current'
 import { type PageRequest, pageOf, queryOf } from '../http/paging'
 import { json, roleMissing } from '../http/route'
@@ -30,6 +32,9 @@ const listQuery = z.object({
   text: z.string().max(200).optional(),
   /** Runs that steps of that run began; without it, runs of their own. */
   parent: z.string().max(60).optional(),
+  /** Of those, the ones that this visit of a step began. */
+  node: z.string().min(1).max(300).optional(),
+  visit: z.coerce.number().int().min(1).max(1_000_000).optional(),
   cursor: z.string().optional(),
   limit: z.string().optional(),
 })
@@ -42,10 +47,20 @@ export const listRuns = route(
   },
 )
 
+/** What a list of runs is narrowed by, as it was asked. */
+export interface RunListWish {
+  status?: string
+  workflow?: string
+  text?: string
+  parent?: string
+  node?: string
+  visit?: number
+}
+
 /** One page of the runs that a filter leaves, newest first. A status that is none filters nothing. */
 export async function runPage(
   installation: Installation,
-  { status, workflow, text, parent }: { status?: string; workflow?: string; text?: string; parent?: string },
+  { status, workflow, text, parent, node, visit = 1 }: RunListWish,
   page: PageRequest,
 ): Promise<Page<RunRow>> {
   const open = statuses.find((known) => known === status)
@@ -60,9 +75,10 @@ export async function runPage(
     workflow,
     text,
     parent: of,
+    parentStep: node === undefined ? undefined : { node, visit },
   } as const
   const { items, next } = await installation.store.runs.list(filter, page)
-  return { items: items.map(runRowOf), next }
+  return { items: await rowsWithWaits(installation, items), next }
 }
 
 const startBody = z.strictObject({
@@ -126,6 +142,34 @@ export async function runDetailOf(
       rollBack: holds(principal, 'operator'),
       rollBackAll: holds(principal, 'coordinator'),
     },
+    parent: await parentOf(installation, record),
+  }
+}
+
+/** `GET /api/v1/runs/{run}/children`: how the runs stand that its steps began. */
+export const getChildren = route({ auth: 'either', scope: 'runs:read', role: 'viewer' }, async (call) => {
+  const runId = runIdFrom(call.params.run)
+  if (!(await call.installation.store.ledger.header(runId)))
+    throw new Problem('not_found', `No run is known as "${runId}"`)
+  return json(await childrenOf(call.installation, runId))
+})
+
+/** Whence a run came, for the way back to it. */
+async function parentOf(installation: Installation, { parent }: RunRecord): Promise<RunDetail['parent']> {
+  if (!parent) return undefined
+  const { runs } = installation.store
+  const { runId, node, visit, index } = parent
+  const above = await runs.get(runId)
+  if (!above) return undefined
+  const { nodes } = await installation.graphOf(above.version)
+  return {
+    run: runId,
+    workflow: above.workflowName,
+    node,
+    label: nodes.get(node)?.label || node,
+    visit,
+    index,
+    siblings: await runs.count({ parent: runId, parentStep: { node, visit } }),
   }
 }
 

@@ -1,0 +1,83 @@
+'use client'
+import Link from 'next/link'
+import { useState } from 'react'
+import { Button } from '@/components/ui/button'
+import { ErrorNote } from '@/components/ui/error-note'
+import { Took } from '@/components/ui/relative-time'
+import { Segmented } from '@/components/ui/segmented'
+import { Skeleton } from '@/components/ui/skeleton'
+import { RunMark } from '@/components/ui/state'
+import { links } from '@/lib/ui/links'
+import { useChildRuns } from '@/lib/ui/run-queries'
+import { shortId } from '@/lib/ui/short-id'
+import type { ChildCounts, RunRow } from '@/lib/view/wire'
+
+type Show = '' | 'failed' | 'waiting' | 'running'
+
+/** The runs that one visit of a step began, a page at a time; those that need a look can be had alone. */
+export function ChildList({ run, counts }: { run: string; counts: ChildCounts }) {
+  const [show, setShow] = useState<Show>('')
+  const query = useChildRuns(run, counts.node, counts.visit, show)
+  const rows = query.data?.pages.flatMap((page) => page.items) ?? []
+  const { failed = 0, waiting = 0, running = 0 } = counts.states
+  const choices = [
+    { value: '' as const, word: `All ${counts.total.toLocaleString('en')}`, n: counts.total },
+    { value: 'failed' as const, word: `Failed ${failed}`, n: failed },
+    { value: 'waiting' as const, word: `Waiting ${waiting}`, n: waiting },
+    { value: 'running' as const, word: `Running ${running}`, n: running },
+  ].filter(({ n, value }) => n > 0 || value === show)
+  return (
+    <>
+      {counts.total > 1 && choices.length > 1 && (
+        <div className="px-4 py-2">
+          <Segmented label="Show runs" value={show} choices={choices} onChange={setShow} />
+        </div>
+      )}
+      {query.isError && !query.data ? (
+        <ErrorNote
+          title="The runs could not be read"
+          error={query.error}
+          onRetry={() => void query.refetch()}
+        />
+      ) : !query.data ? (
+        <Skeleton what="the runs" />
+      ) : rows.length === 0 ? (
+        <p className="px-4 py-3 text-ink-3">No run of this step stands so now.</p>
+      ) : (
+        <ul aria-label="Runs it began" className="border-t">
+          {rows.map((row) => (
+            <Child key={row.id} row={row} numbered={counts.total > 1} />
+          ))}
+        </ul>
+      )}
+      {query.hasNextPage && (
+        <div className="px-4 py-2">
+          <Button size="sm" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            Show more runs
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+function Child({ row, numbered }: { row: RunRow; numbered: boolean }) {
+  return (
+    <li>
+      <Link
+        href={links.run(row.id)}
+        className="ring-inside grid h-8 grid-cols-[auto_minmax(0,1fr)_auto_auto] items-center gap-x-3 border-b px-4 hover:bg-hover max-md:h-12"
+      >
+        <span className="num min-w-6 text-right text-ink-3">
+          {numbered && row.parent ? row.parent.index + 1 : ''}
+        </span>
+        <span className="flex min-w-0 items-baseline gap-2">
+          <span className="truncate">{row.workflow}</span>
+          <span className="mono truncate text-ink-3">{shortId(row.id)}</span>
+        </span>
+        <RunMark run={row} />
+        <Took from={row.startedAt} to={row.endedAt} className="w-16 text-right text-ink-2" />
+      </Link>
+    </li>
+  )
+}
