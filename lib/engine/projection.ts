@@ -22,7 +22,7 @@ export function projectionOf(run: Run, now: number): RunProjection {
 }
 
 /** `waiting` is a running run in which nothing moves until somebody outside acts. */
-function shownStatus(run: Run): RunProjection['status'] {
+export function shownStatus(run: Run): RunProjection['status'] {
   const { status } = run.state
   if (status === 'new') return 'running'
   if (status !== 'running') return status

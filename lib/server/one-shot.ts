@@ -8,6 +8,7 @@ import type { Json } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import type { TerminalStatus } from '@/lib/engine/facts'
 import { endingOf } from '@/lib/engine/outcome'
+import { shownStatus } from '@/lib/engine/projection'
 import type { Approval, Run } from '@/lib/engine/run'
 import { readJson } from '@/lib/worker/run-book'
 import { startWorker } from '@/lib/worker/worker'
@@ -152,9 +153,9 @@ export async function outcomeOf(
 }
 
 async function standing(house: Installation, runId: RunId): Promise<{ over: boolean; outcome: RunOutcome }> {
-  const record = await house.store.runs.get(runId)
   const noted = await house.book.read(runId, (run) => ({
     state: run.state,
+    shown: shownStatus(run),
     ending: endingOf(run),
     elapsedS: (run.lastAt - (run.start?.at ?? run.lastAt)) / 1000,
     lastNode: run.walk?.path.at(-1)?.visit.node,
@@ -166,7 +167,7 @@ async function standing(house: Installation, runId: RunId): Promise<{ over: bool
     }),
     why: [...run.openApprovals].flatMap((id) => run.approvals.get(id)?.reason ?? [])[0] ?? '',
   }))
-  const { state, ending, waits, triesAgain, lastNode } = noted
+  const { state, shown, ending, waits, triesAgain, lastNode } = noted
   const common = { runId, elapsedS: noted.elapsedS, lastNode }
   if (ending && state.status === 'ended') {
     const { status, reason, output } = ending
@@ -175,9 +176,7 @@ async function standing(house: Installation, runId: RunId): Promise<{ over: bool
   }
   // A step that is about to be tried again waits for nobody.
   const waiting =
-    (record?.status === 'waiting' && !triesAgain) ||
-    state.status === 'paused' ||
-    state.status === 'rolled_back'
+    (shown === 'waiting' && !triesAgain) || state.status === 'paused' || state.status === 'rolled_back'
   const paused = { status: 'paused', reason: noted.why, waitsFor: waits, finalValue: null } as const
   return { over: waiting, outcome: { ...common, ...paused } }
 }
