@@ -29,6 +29,9 @@ export const storyWorkflows = [
   'quick-check.atd.json',
 ] as const
 
+/** Files in examples/agentd that the library has from the start. */
+export const storyAgentdWorkflows = ['held-change.toml'] as const
+
 /** A run to start, by the workflow's `wf_id`; nobody has to do anything for it to get there. */
 export interface StoryRun {
   workflow: string
@@ -44,9 +47,21 @@ export const storyRuns: readonly StoryRun[] = [
 ]
 
 /** The texts of the story's workflows, read from the folder examples/workflows. */
-export async function readStoryWorkflows(folder: string): Promise<{ filename: string; text: string }[]> {
+export function readStoryWorkflows(folder: string): Promise<{ filename: string; text: string }[]> {
+  return textsIn(folder, storyWorkflows)
+}
+
+/** The texts of the agentd workflows, read from the folder examples/agentd. */
+export function readStoryAgentdWorkflows(folder: string): Promise<{ filename: string; text: string }[]> {
+  return textsIn(folder, storyAgentdWorkflows)
+}
+
+async function textsIn(
+  folder: string,
+  filenames: readonly string[],
+): Promise<{ filename: string; text: string }[]> {
   return Promise.all(
-    storyWorkflows.map(async (filename) => ({
+    filenames.map(async (filename) => ({
       filename,
       text: await readFile(path.join(folder, filename), 'utf8'),
     })),

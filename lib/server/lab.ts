@@ -3,7 +3,7 @@
  * minute show the product. What is there already is left alone, so every start may do it.
  */
 import path from 'node:path'
-import { readStoryWorkflows, storyAgents, storyRuns } from '@/examples/lab/story'
+import { readStoryAgentdWorkflows, readStoryWorkflows, storyAgents, storyRuns } from '@/examples/lab/story'
 import { registerAgent } from '@/lib/auth/agents'
 import type { Installation } from './installation'
 import { startRun } from './runs'
@@ -22,9 +22,13 @@ export async function bringLab(house: Installation): Promise<void> {
     await Promise.all(
       storyAgents.map((agent, index) => register(house, agent, `http://127.0.0.1:${base + index}`)),
     )
-    const folder = path.join(process.cwd(), 'examples/workflows')
+    const examples = path.join(process.cwd(), 'examples')
+    const texts = [
+      ...(await readStoryWorkflows(path.join(examples, 'workflows'))),
+      ...(await readStoryAgentdWorkflows(path.join(examples, 'agentd'))),
+    ]
     const versions = new Map<string, string>()
-    for (const { filename, text } of await readStoryWorkflows(folder)) {
+    for (const { filename, text } of texts) {
       const { record } = await importWorkflow(house, text, { filename, by })
       versions.set(record.name, record.version)
     }
