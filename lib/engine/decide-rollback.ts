@@ -12,6 +12,7 @@ import type { FactOf } from './facts'
 import { elapsedS, movedOn } from './refusal'
 import type { Rollback, Run, Visit } from './run'
 import { startJti } from './start-token'
+import { isUnknown } from './visit-states'
 import { walkedFrom } from './walk'
 
 type Wish<T extends Command['type']> = Extract<Command, { type: T }>
@@ -158,6 +159,31 @@ function actTokens(rollback: Rollback): string[] {
   return [...rollback.acts.values()].map((act) => act.resultJti ?? act.jti)
 }
 
+/**
+ * A walk that goes on leaves the place where it stands: what is at work there ends first, and what may have taken effect
+ * is answered first. A child run that was taken back with the step that began it stays taken back: that step begins
+ * another.
+ */
+function checkMayGoOn(run: Run, rollback: Rollback): void {
+  if (run.start?.parentWid !== undefined && rollback.by === 'engine') {
+    throw new Problem(
+      'rollback_forbidden',
+      `This run was taken back with the step that began it; go on in the run of that step`,
+    )
+  }
+  const place = run.walk?.path.at(-1)?.visit
+  if (!place || run.visits.get(place.node) !== place) return
+  if (place.state.status === 'running') {
+    throw new Problem('rollback_busy', `${place.node} is still running; wait for it, then go on`)
+  }
+  if (isUnknown(run, place.state)) {
+    throw new Problem(
+      'rollback_busy',
+      `Nobody knows yet whether ${place.node} took effect; answer that, then go on`,
+    )
+  }
+}
+
 /** The explicit act of a person after a rollback: end the run, or go on from the checkpoint. */
 export function decideChoice(run: Run, wish: Wish<'choose'>, draft: Draft, now: number): void {
   const rollback = run.rollbacks.get(wish.rollback)
@@ -173,6 +199,7 @@ export function decideChoice(run: Run, wish: Wish<'choose'>, draft: Draft, now: 
   if (wish.choice === 'end' && atWork !== undefined) {
     throw new Problem('rollback_busy', `${atWork} is still running; wait for it, then end the run`)
   }
+  if (wish.choice === 'go_on') checkMayGoOn(run, rollback)
   const choiceJti = draft.add(
     { type: 'rollback_choice', rollback: rollback.id, choice: wish.choice, by: wish.by },
     [rollback.resultJti ?? rollback.requestJti],

@@ -3,7 +3,7 @@ import { withDescendants } from '@/lib/workflow/graph-index'
 import type { FactOf } from './facts'
 import type { Rollback, Run, Visit } from './run'
 import { anyVisitOf, isUnknown, setState, standDown, visitAnew, voidApprovals } from './visit-states'
-import { retreat, walkedFrom } from './walk'
+import { resumesAt, retreat, walkedFrom } from './walk'
 
 export function evolveRollback(
   run: Run,
@@ -114,7 +114,7 @@ function visitsInScope(run: Run, { scope, node }: Pick<Rollback, 'scope' | 'node
     nodes.map((id) => run.visits.get(id)).filter((visit) => visit !== undefined)
   switch (scope) {
     case 'single':
-      return current([node])
+      return walk ? walkedFrom(walk, node).slice(0, 1) : current([node])
     case 'sub_dag':
       return walk ? walkedFrom(walk, node) : current(withDescendants(run.graph, node))
     case 'full_workflow':
@@ -131,8 +131,11 @@ function visitsInScope(run: Run, { scope, node }: Pick<Rollback, 'scope' | 'node
  */
 function goOn(run: Run, rollback: Rollback, at: number): void {
   if (run.walk) {
+    const from = resumesAt(run.walk, rollback)
+    const left = from === -1 ? [] : run.walk.path.slice(from).map((step) => step.visit.node)
+    standDown(run, [...new Set(left)], at)
     voidApprovals(run, () => true, at)
-    retreat(run, run.walk, rollback.node)
+    retreat(run, run.walk, from)
     run.state = { status: 'running' }
     return
   }

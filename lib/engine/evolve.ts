@@ -260,8 +260,9 @@ function evolveApproval(
 }
 
 function evolveAsked(run: Run, fact: FactOf<'approval_asked'>): void {
-  // A question handed on to another role replaces the one it came from.
-  voidApprovals(run, (asked) => asked.node === fact.node && asked.kind === fact.kind, fact.at)
+  // A question handed on to another role replaces the one it came from. A loop may ask of several visits at once.
+  const { node, visit: asking, kind } = fact
+  voidApprovals(run, (asked) => asked.node === node && asked.visit === asking && asked.kind === kind, fact.at)
   const approval: Approval = {
     id: fact.approval,
     kind: fact.kind,

@@ -10,7 +10,7 @@
  */
 import type { Hash } from '@/lib/base/hash'
 import type { GraphEdge } from '@/lib/workflow/graph'
-import type { Run, Visit, Walk, WalkStep } from './run'
+import type { Rollback, Run, Visit, Walk, WalkStep } from './run'
 import { startJti } from './start-token'
 import { visitAnew } from './visit-states'
 
@@ -70,12 +70,22 @@ export function walkedFrom(walk: Walk, node: string): Visit[] {
 }
 
 /**
- * Puts the walk back to before the latest visit of a node, which is entered again: what came after is left behind, and
- * what loops and outputs were then, they are again.
+ * Where on its path a walk goes on after a rollback: at the node that was named, or at the beginning when all of it was
+ * taken back; and never after a step that an earlier rollback took back and nobody went on from. -1: nowhere.
  */
-export function retreat(run: Run, walk: Walk, node: string): void {
-  const at = walk.path.findLastIndex((step) => step.visit.node === node)
-  if (at === -1) return
+export function resumesAt(walk: Walk, { scope, node }: Pick<Rollback, 'scope' | 'node'>): number {
+  const named = walk.path.findLastIndex((step) => step.visit.node === node)
+  const asked = scope === 'full_workflow' ? 0 : named
+  const takenBack = walk.path.findIndex((step) => step.visit.state.status === 'rolled_back')
+  return takenBack === -1 ? asked : asked === -1 ? takenBack : Math.min(asked, takenBack)
+}
+
+/**
+ * Puts the walk back to before the step at that place of its path, whose node is entered again: what came after is left
+ * behind, and what loops and outputs were then, they are again.
+ */
+export function retreat(run: Run, walk: Walk, at: number): void {
+  if (at < 0 || at >= walk.path.length) return
   const left = walk.path.splice(at)
   walk.ambiguous = undefined
   walk.taken.clear()
@@ -90,7 +100,7 @@ export function retreat(run: Run, walk: Walk, node: string): void {
     if (run.visits.get(id)?.enteredFrom !== undefined) visitAnew(run, id)
   }
   const { edge, visit } = left[0] as WalkStep
-  enter(run, walk, node, visit.enteredFrom ?? startJti(run), edge)
+  enter(run, walk, visit.node, visit.enteredFrom ?? startJti(run), edge)
 }
 
 /** The output a path that begins with this node means: of its current visit, or of the latest on the walk. */

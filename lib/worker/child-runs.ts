@@ -4,27 +4,29 @@
  * and attempt, so whoever takes the step up after a crash finds the children that were begun and begins no second ones.
  *
  *   the step's attempt ─▶ begin (once) ─▶ wait ─▶ how it ended
- *                             ▲             ╰─▶ the parent is cancelled: so is the child
+ *                             ▲             ╰─▶ the parent is cancelled, or the step out of time: so is the child
  *                             ╰── the same id after a crash
  */
 import { type RunId, runIdOf, uuidOfText, widOf } from '@/lib/base/ids'
 import type { Json, JsonObject } from '@/lib/base/json'
 import { isProblem } from '@/lib/base/problem'
+import type { Actor } from '@/lib/engine/facts'
 import { endingOf } from '@/lib/engine/outcome'
 import type { RunHeader } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
+import { visitOf } from '@/lib/engine/visit-states'
 import { type ChildOutcome, type ChildRuns, EffectFailed } from '@/lib/runners/runner'
 import { triggerInput } from '@/lib/workflow/trigger-input'
-import { HandedOver } from './handed-over'
+import { cancelRun } from './cancel-run'
+import { HandedOver, handedOverOr } from './handed-over'
 import type { ReachingStep, WorkerPorts } from './ports'
 import { readJson } from './run-book'
+import { RunWatch } from './run-watch'
 import { takeChildrenBack } from './take-children-back'
 import { jsonValue } from './values'
 
 /** agentd section 1.45. */
 export const maxCallDepth = 8
-/** Another process may have ended the child: it is looked for at least this often. */
-const lookMs = 5000
 
 /** Where the workflows of children come from: `load` and `loop` of ChildRuns, for the step's own run. */
 export interface ChildWorkflows {
@@ -42,10 +44,12 @@ export function childRunsOf(ports: WorkerPorts, workflows: ChildWorkflows, step:
     loop: (config) => workflows.loop(config, step.header),
     async run(child, signal) {
       const runId = childId(step, child.index)
-      await begin(ports, step, runId, child)
+      // Counted before the child begins: its own place may be the one that this step leaves.
       const release = ports.childWaits.begin()
       try {
-        return await outcome(ports, step, runId, signal)
+        return (await begin(ports, step, runId, child, signal)) ?? (await outcome(ports, step, runId, signal))
+      } catch (error) {
+        throw handedOverOr(error, step.node)
       } finally {
         release()
       }
@@ -58,9 +62,18 @@ function childId({ header, node, visit, attempt }: ReachingStep, index: number):
   return runIdOf(uuidOfText(`${header.runId}/${node}/${visit}/${attempt}/${index}`))
 }
 
-async function begin(ports: WorkerPorts, step: ReachingStep, runId: RunId, child: Child): Promise<void> {
+/** Begins the child, unless it was begun before. Gives an outcome when there is no point in beginning it any more. */
+async function begin(
+  ports: WorkerPorts,
+  step: ReachingStep,
+  runId: RunId,
+  child: Child,
+  signal: AbortSignal,
+): Promise<ChildOutcome | undefined> {
   const { book, ledger } = ports
-  if (await ledger.header(runId)) return
+  if (await ledger.header(runId)) return undefined
+  const stop = await stopOf(ports, step, signal)
+  if (stop) return neverBegun(step, runId, stop)
   const { run, header, node, visit } = step
   const depth = (run.start?.depth ?? 0) + 1
   if (depth > maxCallDepth) {
@@ -102,6 +115,13 @@ async function begin(ports: WorkerPorts, step: ReachingStep, runId: RunId, child
     // Somebody who had the step before began it after we looked.
     if (!isProblem(error, 'run_moved_on')) throw error
   }
+  return undefined
+}
+
+function neverBegun(step: ReachingStep, runId: RunId, { by, reason, isOver }: Stop): ChildOutcome {
+  if (isOver) throw new HandedOver(step.node)
+  const status = by === 'engine' ? 'timed_out' : 'failed'
+  return { runId, status, finalValue: null, reason, modelTokens: 0, writtenBytes: 0 }
 }
 
 /** Children have what is left of their parent's time, and no more. */
@@ -118,25 +138,21 @@ async function outcome(
   runId: RunId,
   signal: AbortSignal,
 ): Promise<ChildOutcome> {
-  const { book, timer } = ports
-  const parentId = step.header.runId
-  let changed = new AbortController()
-  const off = ports.onAppend((event) => {
-    if (event.runId === runId || event.runId === parentId) changed.abort()
-  })
+  const { draining, lost, node } = step
+  const watch = new RunWatch(ports, [runId, step.header.runId], [signal, draining, lost])
   try {
     for (;;) {
-      const again = new AbortController()
-      changed = again
-      const over = await book.read(runId, noted)
+      watch.look()
+      const over = await ports.book.read(runId, noted)
       if (over) return { runId, ...over.told, finalValue: await storedValue(ports, over.output) }
-      if (signal.aborted || step.draining.aborted) throw new HandedOver(step.node)
-      await passOnCancel(ports, parentId, runId)
-      const wake = AbortSignal.any([again.signal, signal, step.draining])
-      await timer.waitUntil(timer.now() + lookMs, wake)
+      if (draining.aborted || lost.aborted) throw new HandedOver(node)
+      const stop = await stopOf(ports, step, signal)
+      if (stop) await cancelRun(ports, runId, stop)
+      if (stop?.isOver) throw new HandedOver(node)
+      await watch.wait()
     }
   } finally {
-    off()
+    watch.close()
   }
 }
 
@@ -152,15 +168,31 @@ async function storedValue(ports: WorkerPorts, hash: string | undefined): Promis
   return hash === undefined ? null : ((await readJson(ports.ledger, hash)) ?? null)
 }
 
-/** A cancelled parent cancels what it waits for. */
-async function passOnCancel(ports: WorkerPorts, parentId: RunId, runId: RunId): Promise<void> {
-  const asked = await ports.book.read(parentId, ({ state }) =>
-    state.status === 'cancelling' ? state : undefined,
-  )
-  if (!asked) return
-  const reason = `${parentId} was cancelled: ${asked.reason}`
-  await ports.book.execute(runId, { type: 'cancel', by: asked.by, reason }).catch((error) => {
-    // It is being cancelled already, or has ended meanwhile.
-    if (!isProblem(error, 'run_moved_on') && !isProblem(error, 'run_ended')) throw error
+/** Why a child has to stop, or is not begun at all. */
+interface Stop {
+  by: Actor
+  reason: string
+  /** The attempt that began it is over: nobody waits for it. */
+  isOver?: true
+}
+
+/** A cancelled parent cancels what it waits for; so does a step that is out of time, and one that is over. */
+async function stopOf(
+  ports: WorkerPorts,
+  { header, node, visit, attempt, draining, lost }: ReachingStep,
+  signal: AbortSignal,
+): Promise<Stop | undefined> {
+  const { runId } = header
+  return ports.book.read(runId, (run): Stop | undefined => {
+    const current = visitOf(run, node, visit)?.state
+    if (current?.status !== 'running' || current.attempt !== attempt) {
+      return { by: 'engine', reason: `${node} of ${runId} does not wait for it any more`, isOver: true }
+    }
+    if (run.state.status === 'cancelling') {
+      return { by: run.state.by, reason: `${runId} was cancelled: ${run.state.reason}` }
+    }
+    // A worker that stops, or lost the run, says nothing about the step's time.
+    if (!signal.aborted || draining.aborted || lost.aborted) return undefined
+    return { by: 'engine', reason: `${node} of ${runId} was out of time` }
   })
 }

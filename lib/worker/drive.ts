@@ -5,6 +5,7 @@
 import { isProblem } from '@/lib/base/problem'
 import { type Due, due } from '@/lib/engine/due'
 import type { LeaseRef } from '@/lib/engine/ports'
+import { HandedOver } from './handed-over'
 import type { Hold } from './hold'
 import type { WorkerPorts } from './ports'
 import { Steps } from './steps'
@@ -115,7 +116,7 @@ export class RunDriver {
         await book.execute(runId, { type: 'silence', approval: item.approval }, along)
         return
       case 'undo':
-        return undoRollback(this.ports, this.hold, item.rollback)
+        return undoRollback(this.ports, this.hold, this.draining, item.rollback)
       case 'take_back':
         return takeBack(this.ports, this.hold, item.approval)
       case 'expire':
@@ -133,7 +134,10 @@ export class RunDriver {
     }
   }
 
-  private fault(key: string, item: Due, error: unknown): void {
+  private fault(key: string, item: Due, thrown: unknown): void {
+    const error = thrown instanceof HandedOver ? thrown.fault : thrown
+    // It waits on without this worker, which stops or has lost the run.
+    if (!error) return
     if (isProblem(error, 'lease_lost')) return this.hold.lose()
     const now = this.ports.timer.now()
     // The run moved on between asking and doing; asking again says what is due now.

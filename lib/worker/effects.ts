@@ -16,9 +16,10 @@ export function effectsFor(
   ports: WorkerPorts,
   run: Run,
   header: RunHeader,
-  step: Omit<ReachingStep, 'run' | 'header' | 'draining'> & { draining?: AbortSignal },
+  step: Omit<ReachingStep, 'run' | 'header' | 'draining' | 'lost'> &
+    Partial<Pick<ReachingStep, 'draining' | 'lost'>>,
 ): Effects {
-  const reach = ports.reach({ draining: never, ...step, run, header })
+  const reach = ports.reach({ draining: never, lost: never, ...step, run, header })
   return {
     runId: header.runId,
     signal: step.signal,

@@ -47,6 +47,8 @@ export interface ReachingStep {
   follows: readonly string[]
   /** Fires when the worker takes nothing more in hand: what only waits is let go at once. */
   draining: AbortSignal
+  /** Fires when the worker lost the run: another one may be at it. */
+  lost: AbortSignal
 }
 
 /** What one attempt of one step may reach beyond files, HTTP and agents. */

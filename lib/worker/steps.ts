@@ -177,6 +177,7 @@ export class Steps {
         signal,
         follows,
         draining: this.draining,
+        lost: this.hold.lost,
       })
   }
 
@@ -267,7 +268,10 @@ export class Steps {
       try {
         return await performed(standing, action, standing.effects(attempt, signal, follows), snapshot)
       } catch (error) {
-        if (error instanceof HandedOver) return undefined
+        if (error instanceof HandedOver) {
+          if (error.fault) throw error.fault
+          return undefined
+        }
         this.note(error, standing)
         return { error, outOfTime: signal.aborted }
       }

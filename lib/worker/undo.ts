@@ -16,6 +16,7 @@ import type { Plan, PlannedStep } from '@/lib/rollback/plan'
 import type { RollbackStatus } from '@/lib/rollback/terms'
 import { type Action, EffectFailed, type Effects, type UndoRequest } from '@/lib/runners/runner'
 import { effectsFor, failureOf } from './effects'
+import { HandedOver } from './handed-over'
 import type { Hold } from './hold'
 import { snapshotOf, verified } from './plan'
 import type { KindRunner, WorkerPorts } from './ports'
@@ -32,7 +33,12 @@ interface Answer {
 }
 
 /** Drives a rollback that was asked for to its result. */
-export async function undoRollback(ports: WorkerPorts, hold: Hold, id: Rollback['id']): Promise<void> {
+export async function undoRollback(
+  ports: WorkerPorts,
+  hold: Hold,
+  draining: AbortSignal,
+  id: Rollback['id'],
+): Promise<void> {
   const { lease } = hold
   const noted = await ports.book.read(lease.runId, (run) => {
     const rollback = run.rollbacks.get(id) as Rollback
@@ -51,7 +57,7 @@ export async function undoRollback(ports: WorkerPorts, hold: Hold, id: Rollback[
       continue
     }
     timedOut ||= ports.timer.now() >= noted.deadlineAt
-    const act = new UndoAct(ports, hold, id, noted.reason, step)
+    const act = new UndoAct(ports, hold, draining, id, noted.reason, step)
     const status = timedOut
       ? await act.handOver('escalated', 'The rollback ran out of time before this step')
       : await act.run(known === 'begun')
@@ -96,6 +102,7 @@ class UndoAct {
   constructor(
     private readonly ports: WorkerPorts,
     private readonly hold: Hold,
+    private readonly draining: AbortSignal,
     private readonly rollback: Rollback['id'],
     private readonly reason: string,
     private readonly step: PlannedStep,
@@ -191,13 +198,15 @@ class UndoAct {
         visit: this.step.visit,
         attempt: 1,
         signal: this.hold.lost,
+        lost: this.hold.lost,
+        draining: this.draining,
         follows: [ref.jti],
       })
       this.hold.check(this.ports.timer.now())
       return await undone(runner, action, snapshot, effects, request)
     } catch (error) {
       // It stays begun, and the next worker goes on with it.
-      if (isProblem(error, 'lease_lost') || this.hold.lost.aborted) throw error
+      if (isProblem(error, 'lease_lost') || this.hold.lost.aborted || error instanceof HandedOver) throw error
       const unknown = ref.undo === 'compensate' && error instanceof EffectFailed && error.outcomeUnknown
       return {
         status: unknown ? 'escalated' : 'failed',
