@@ -4,6 +4,7 @@ import type { Wash } from '@/components/run-graph/wash'
 import { CompensateIcon, Icon, NoUndoIcon } from '@/components/ui/icons'
 import { stateLooks } from '@/components/ui/state'
 import type { PlanFate, RollbackPlanView, RollbackView } from '@/lib/view/wire'
+import { nodeFates, planKey } from './plan-words'
 
 function BackIcon(props: { className?: string }): ReactNode {
   return <Icon {...props}>{stateLooks.rolled_back.shape}</Icon>
@@ -56,8 +57,7 @@ const fateOrder = Object.keys(fates) as PlanFate[]
 
 /** What happens to each node of the run under the plan. */
 export function fatesOf(plan: RollbackPlanView): ReadonlyMap<string, PlanFate> {
-  const found = new Map<string, PlanFate>(plan.untouched.map((node) => [node, 'untouched']))
-  for (const step of plan.steps) found.set(step.node, step.fate)
+  const found = new Map([...nodeFates(plan)].map(([node, { fate }]): [string, PlanFate] => [node, fate]))
   if (plan.forbidden?.node) found.set(plan.forbidden.node, 'locked')
   return found
 }
@@ -68,7 +68,14 @@ const washOf = new Map<PlanFate, Wash>(
 
 /** The plan as it is painted on the graph. */
 export function washesOf(plan: RollbackPlanView): ReadonlyMap<string, Wash> {
-  return new Map([...fatesOf(plan)].map(([node, fate]) => [node, washOf.get(fate) as Wash]))
+  const visits = nodeFates(plan)
+  return new Map(
+    [...fatesOf(plan)].map(([node, fate]) => {
+      const wash = washOf.get(fate) as Wash
+      const n = visits.get(node)?.visits ?? 1
+      return [node, n > 1 ? { ...wash, word: `${wash.word}, ${n} visits` } : wash]
+    }),
+  )
 }
 
 /** What a plan promises of a step, while it is carried out and after. */
@@ -83,12 +90,14 @@ export function progressWashes(
   { status, acts }: Pick<RollbackView, 'status' | 'acts'>,
 ): ReadonlyMap<string, Wash> {
   const washes = new Map(washesOf(plan))
-  const actOf = new Map(acts.map((act) => [act.node, act]))
-  for (const { node, fate } of plan.steps) {
+  const actOf = new Map(acts.map((act) => [planKey(act), act]))
+  // The steps that are undone first come first; where several are of one node, the first that is not over speaks.
+  for (const step of plan.steps.toReversed()) {
+    const { node, fate } = step
     const words = undoing[fate]
     const wash = washes.get(node)
     if (!words || !wash) continue
-    const act = actOf.get(node)
+    const act = actOf.get(planKey(step))
     if (act?.status === 'completed') continue
     const under = status === 'executing' && act?.status === undefined
     washes.set(
@@ -104,7 +113,11 @@ const refusedWash = washOf.get('refused') as Wash
 /** Each fate that the plan has, with how many steps meet it, in the order of the legend. */
 export function fateCounts(plan: RollbackPlanView): { fate: PlanFate; n: number }[] {
   const counts = new Map<PlanFate, number>()
-  for (const fate of fatesOf(plan).values()) counts.set(fate, (counts.get(fate) ?? 0) + 1)
+  const add = (fate: PlanFate) => counts.set(fate, (counts.get(fate) ?? 0) + 1)
+  const locked = plan.forbidden?.node
+  for (const { node, fate } of plan.steps) if (node !== locked) add(fate)
+  for (const node of plan.untouched) if (node !== locked) add('untouched')
+  if (locked) add('locked')
   return fateOrder.flatMap((fate) => {
     const n = counts.get(fate) ?? 0
     return n > 0 ? [{ fate, n }] : []

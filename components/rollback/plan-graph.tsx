@@ -4,6 +4,7 @@ import type { EdgeTone } from '@/components/run-graph/edge-layer'
 import { RunGraph } from '@/components/run-graph/run-graph'
 import type { Wash } from '@/components/run-graph/wash'
 import { useSmallScreen } from '@/lib/ui/small-screen'
+import { edgeKey } from '@/lib/view/edge-frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { PlanFate, RollbackPlanView } from '@/lib/view/wire'
 import { fateCounts, fates, fatesOf } from './fates'
@@ -27,14 +28,20 @@ export function PlanGraph({
 }) {
   const small = useSmallScreen()
   const reached = useMemo(() => (plan ? fatesOf(plan) : undefined), [plan])
+  const walks = fold.index.graph.order === 'stepwise'
+  const { edges } = fold.frame
   const toneOf = useCallback(
-    (from: string): EdgeTone => (reaching.has(reached?.get(from) ?? 'untouched') ? 'back' : 'idle'),
-    [reached],
+    (from: string, to: string): EdgeTone => {
+      const walked = !walks || (edges.get(edgeKey(from, to))?.taken ?? 0) > 0
+      return walked && reaching.has(reached?.get(from) ?? 'untouched') ? 'back' : 'idle'
+    },
+    [reached, walks, edges],
   )
   return (
     <RunGraph
       index={fold.index}
       frames={fold.frame.nodes}
+      edges={edges}
       washes={washes}
       selected={node}
       focus={node}

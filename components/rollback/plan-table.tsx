@@ -1,11 +1,19 @@
 import { CopyId } from '@/components/ui/copy-id'
 import { Table, TableScroll, Td, Th } from '@/components/ui/table'
+import { beginsRuns } from '@/lib/view/child-kinds'
 import { agentName } from '@/lib/view/frame'
 import type { PlanStep, RollbackPlanView } from '@/lib/view/wire'
 import { fates } from './fates'
+import { planKey, planName } from './plan-words'
 
 /** The plan's steps in the order they are undone, with the evidence: the state as it is now, and as it was sealed. */
-export function PlanTable({ plan }: { plan: RollbackPlanView }) {
+export function PlanTable({
+  plan,
+  kindOf,
+}: {
+  plan: RollbackPlanView
+  kindOf: (node: string) => string | undefined
+}) {
   const steps = plan.steps.filter(({ fate }) => fate !== 'untouched' && fate !== 'locked' && fate !== 'reset')
   if (steps.length === 0) return null
   return (
@@ -28,22 +36,28 @@ export function PlanTable({ plan }: { plan: RollbackPlanView }) {
           </thead>
           <tbody>
             {steps.map((step, at) => (
-              <tr key={step.node}>
+              <tr key={planKey(step)}>
                 <Td className="num text-ink-3">{at + 1}</Td>
-                <Td>{step.label}</Td>
+                <Td>{planName(step, plan)}</Td>
                 <Td className="mono text-ink-2">
                   {step.agent ? agentName(step.agent) : 'this installation'}
                 </Td>
                 <Td
                   className={step.fate === 'irreversible' || step.fate === 'refused' ? 'text-failed-ink' : ''}
                 >
-                  {fates[step.fate].asked}
+                  {step.fate === 'restored' && beginsRuns(kindOf(step.node) ?? '')
+                    ? 'roll back its runs'
+                    : fates[step.fate].asked}
                 </Td>
                 <Td>
                   {step.stateHashNow ? <CopyId id={step.stateHashNow} what="state hash" /> : <Unknown />}
                 </Td>
                 <Td>{step.sealedHash ? <CopyId id={step.sealedHash} what="sealed hash" /> : <Unknown />}</Td>
-                <Td className="text-ink-2">{checkOf(step)}</Td>
+                <Td className="text-ink-2">
+                  {step.fate === 'restored' && beginsRuns(kindOf(step.node) ?? '')
+                    ? 'each run plans its own'
+                    : checkOf(step)}
+                </Td>
               </tr>
             ))}
           </tbody>

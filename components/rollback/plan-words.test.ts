@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { RollbackPlanView } from '@/lib/view/wire'
-import { backWords, buttonWords, planChanges, whyNot } from './plan-words'
+import type { PlanStep, RollbackPlanView } from '@/lib/view/wire'
+import {
+  backWords,
+  buttonWords,
+  nodeFates,
+  planChanges,
+  planName,
+  planSentenceOf,
+  whyNot,
+} from './plan-words'
 
 function plan(
   counts: Partial<RollbackPlanView['counts']>,
@@ -79,5 +87,32 @@ describe('the words of a plan', () => {
       { node: 'b', label: 'B', was: 'untouched', now: 'compensated' },
       { node: 'c', label: 'C', was: 'untouched', now: 'irreversible' },
     ])
+  })
+})
+
+describe('a plan of a walk that came to a step several times', () => {
+  const step = (visit: number, fate: PlanStep['fate']): PlanStep => ({
+    node: 'write',
+    visit,
+    label: 'write',
+    fate,
+    sentence: 'Puts it back.',
+  })
+  const walked = plan({}, { steps: [step(2, 'restored'), step(1, 'irreversible')], untouched: ['other'] })
+
+  it('names the visits apart, and only then', () => {
+    expect(walked.steps.map((one) => planName(one, walked))).toEqual(['write, visit 2', 'write, visit 1'])
+    expect(planName(step(1, 'restored'), plan({}, { steps: [step(1, 'restored')] }))).toBe('write')
+  })
+
+  it('paints the node with the gravest of its fates', () => {
+    expect(nodeFates(walked).get('write')).toEqual({ fate: 'irreversible', visits: 2 })
+    expect(nodeFates(walked).get('other')).toEqual({ fate: 'untouched', visits: 1 })
+  })
+
+  it('says of a step that began runs that they are taken back', () => {
+    expect(planSentenceOf(step(1, 'restored'), 'call')).toContain('the run it began')
+    expect(planSentenceOf(step(1, 'restored'), 'write_file')).toBe('Puts it back.')
+    expect(planSentenceOf(step(1, 'refused'), 'call')).toBe('Puts it back.')
   })
 })

@@ -1,6 +1,7 @@
 import type { RollbackScope } from '@/lib/rollback/terms'
 import { count } from '@/lib/ui/format-time'
-import type { PlanFate, RollbackPlanView, RollbackView } from '@/lib/view/wire'
+import { beginsRuns } from '@/lib/view/child-kinds'
+import type { PlanFate, PlanStep, RollbackPlanView, RollbackView } from '@/lib/view/wire'
 
 export const scopeWords: Record<RollbackScope, string> = {
   single: 'This step',
@@ -56,6 +57,52 @@ export function whyNot(plan: RollbackPlanView): string | undefined {
   if (restored + compensated + reset + irreversible > 0) return undefined
   if (refused > 0) return 'None of the checkpoints serves, so there is nothing to put back from.'
   return 'Nothing here has been done, so there is nothing to take back.'
+}
+
+/** What a step of a plan is told apart by: a walk may have made several visits of one node. */
+export function planKey({ node, visit }: { node: string; visit?: number | undefined }): string {
+  return `${node} ${visit ?? 1}`
+}
+
+/** A step by name; with its visit where the plan has several of the node, or the run came there more than once. */
+export function planName(step: PlanStep, plan: RollbackPlanView | undefined): string {
+  const others = plan?.steps.filter(({ node }) => node === step.node).length ?? 1
+  return others > 1 || step.visit > 1 ? `${step.label}, visit ${step.visit}` : step.label
+}
+
+/** What happens to a step, in a sentence. Of a step that began runs, it is these that are taken back. */
+export function planSentenceOf(step: PlanStep, kind: string | undefined): string {
+  if (step.fate !== 'restored' || kind === undefined || !beginsRuns(kind)) return step.sentence
+  return kind === 'agent_loop'
+    ? 'Rolls back what the model’s steps did, each from its own checkpoint.'
+    : kind === 'call'
+      ? 'Rolls back the run it began, each step from its own checkpoint.'
+      : 'Rolls back the runs it began, the last one first, each step from its own checkpoint.'
+}
+
+/** Worst first: what a node that meets several fates is painted with. */
+const gravest: PlanFate[] = [
+  'irreversible',
+  'refused',
+  'locked',
+  'compensated',
+  'restored',
+  'reset',
+  'untouched',
+]
+
+/** What happens to each node, and to how many visits of it. Of several fates the gravest. */
+export function nodeFates(plan: RollbackPlanView): ReadonlyMap<string, { fate: PlanFate; visits: number }> {
+  const found = new Map<string, { fate: PlanFate; visits: number }>(
+    plan.untouched.map((node) => [node, { fate: 'untouched', visits: 1 }]),
+  )
+  for (const { node, fate } of plan.steps) {
+    const before = found.get(node)
+    const worse = !before || gravest.indexOf(fate) < gravest.indexOf(before.fate)
+    const isOfPlan = before !== undefined && before.fate !== 'untouched'
+    found.set(node, { fate: worse ? fate : before.fate, visits: isOfPlan ? before.visits + 1 : 1 })
+  }
+  return found
 }
 
 export interface PlanChange {

@@ -20,7 +20,15 @@ import type { PlanFate, RollbackPlanView, RunDetail } from '@/lib/view/wire'
 import { fates, fatesOf, LockIcon, washesOf } from './fates'
 import { PlanGraph } from './plan-graph'
 import { PlanTable } from './plan-table'
-import { buttonWords, type PlanChange, planChanges, whyNot } from './plan-words'
+import {
+  buttonWords,
+  type PlanChange,
+  planChanges,
+  planKey,
+  planName,
+  planSentenceOf,
+  whyNot,
+} from './plan-words'
 import { ScopeChoice } from './scope-choice'
 
 /** The plan before anything is done: on the graph, in a sentence, step by step, and the button that repeats it. */
@@ -53,6 +61,7 @@ export function Preview({
   const attempts = useRef(new Map<string, string>())
   const plan = query.data
   const stale = query.isPlaceholderData
+  const kindOf = (id: string) => fold.index.nodes.get(id)?.kind
 
   async function execute() {
     if (!plan || stale) return
@@ -91,7 +100,7 @@ export function Preview({
         <div className="min-h-0 flex-1">
           <PlanGraph fold={fold} plan={plan} washes={plan && washesOf(plan)} node={node} onNode={onNode} />
         </div>
-        {plan && <PlanTable plan={plan} />}
+        {plan && <PlanTable plan={plan} kindOf={kindOf} />}
       </div>
       <aside
         aria-label="Rollback"
@@ -117,7 +126,7 @@ export function Preview({
             <ScopeChoice plan={plan} may={detail.may} onScope={onScope} />
             <CannotUndo plan={plan} />
             <Forbidden plan={plan} />
-            <Steps plan={plan} />
+            <Steps plan={plan} kindOf={kindOf} />
             <Field label="Reason, kept in the ledger" optional>
               {(ids) => (
                 <Input
@@ -221,8 +230,8 @@ function CannotUndo({ plan }: { plan: RollbackPlanView }) {
       <NoUndoIcon className="mt-0.5 shrink-0 text-failed-mark" />
       <div className="min-w-0">
         {steps.map((step) => (
-          <p key={step.node}>
-            <b>{step.label}.</b> {step.sentence}
+          <p key={planKey(step)}>
+            <b>{planName(step, plan)}.</b> {step.sentence}
           </p>
         ))}
       </div>
@@ -242,7 +251,7 @@ function Forbidden({ plan }: { plan: RollbackPlanView }) {
   )
 }
 
-function Steps({ plan }: { plan: RollbackPlanView }) {
+function Steps({ plan, kindOf }: { plan: RollbackPlanView; kindOf: (node: string) => string | undefined }) {
   const steps = plan.steps.filter(
     ({ fate }) => fate === 'restored' || fate === 'compensated' || fate === 'reset',
   )
@@ -250,8 +259,8 @@ function Steps({ plan }: { plan: RollbackPlanView }) {
   return (
     <Facts label={120} className="mb-3">
       {steps.map((step) => (
-        <Fact key={step.node} label={step.label}>
-          {asSentence(step.sentence)}
+        <Fact key={planKey(step)} label={planName(step, plan)}>
+          {asSentence(planSentenceOf(step, kindOf(step.node)))}
         </Fact>
       ))}
     </Facts>

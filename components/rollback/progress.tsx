@@ -12,7 +12,7 @@ import type { RunFold } from '@/lib/view/run-fold'
 import type { PlanStep, RollbackPlanView, RollbackView, RunDetail } from '@/lib/view/wire'
 import { fates, progressWashes } from './fates'
 import { PlanGraph } from './plan-graph'
-import { backWords, scopeWords } from './plan-words'
+import { backWords, planKey, planName, scopeWords } from './plan-words'
 import { isToChoose, RollbackChoice } from './rollback-choice'
 
 /** A rollback that began: each act as its token arrives, how it ended, and what happens to the run after it. */
@@ -56,7 +56,7 @@ export function Progress({
         </p>
         <Facts label={120}>
           {rollback.acts.map((act) => (
-            <Fact key={act.node} label={labelOf(act.node)}>
+            <Fact key={planKey(act)} label={actName(act, labelOf(act.node))}>
               <ActMark act={act} />
               {act.description && (
                 <span className="block">
@@ -66,7 +66,7 @@ export function Progress({
             </Fact>
           ))}
           {otherSteps(rollback, plan).map((step) => (
-            <Fact key={step.node} label={step.label}>
+            <Fact key={planKey(step)} label={planName(step, plan)}>
               <OtherStep step={step} over={rollback.status !== 'executing'} />
             </Fact>
           ))}
@@ -113,8 +113,8 @@ function isPlan(value: unknown): value is RollbackPlanView {
 
 /** Steps of the plan that have no act: their turn has not come, or there is nothing to do or to be done. */
 function otherSteps(rollback: RollbackView, plan: RollbackPlanView | undefined): PlanStep[] {
-  const begun = new Set(rollback.acts.map((act) => act.node))
-  return (plan?.steps ?? []).filter(({ node, fate }) => fate !== 'untouched' && !begun.has(node))
+  const begun = new Set(rollback.acts.map(planKey))
+  return (plan?.steps ?? []).filter((step) => step.fate !== 'untouched' && !begun.has(planKey(step)))
 }
 
 function OtherStep({ step, over }: { step: PlanStep; over: boolean }) {
@@ -160,6 +160,11 @@ function headline(rollback: RollbackView, plan: RollbackPlanView | undefined): s
   return all === undefined
     ? `Rolling back, ${count(back, 'step')} so far`
     : `Rolling back, ${back} of ${count(all, 'step')} so far`
+}
+
+/** A step by name, with its visit where the run came there more than once. */
+function actName({ visit = 1 }: RollbackView['acts'][number], label: string): string {
+  return visit > 1 ? `${label}, visit ${visit}` : label
 }
 
 function ActMark({ act }: { act: RollbackView['acts'][number] }) {

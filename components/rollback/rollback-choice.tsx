@@ -59,7 +59,10 @@ export function RollbackChoice({
         <div className="min-w-0">
           <h3 className={cx(bar && 'text-waiting-ink')}>What happens to the run now?</h3>
           <p className={cx('text-ink-2', !bar && 'mt-1')}>
-            Going on does {label} and what follows again, effects and all. Ending leaves everything as it is.
+            {detail.graph.order === 'stepwise'
+              ? `Going on begins at ${label} again and goes whichever way it leads from there, effects and all.`
+              : `Going on does ${label} and what follows again, effects and all.`}{' '}
+            Ending leaves everything as it is.
           </p>
         </div>
       </div>

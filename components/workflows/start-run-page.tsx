@@ -6,7 +6,7 @@ import { useMemo, useRef, useState } from 'react'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { ErrorNote } from '@/components/ui/error-note'
-import { Field, Textarea } from '@/components/ui/field'
+import { Field, Select, Textarea } from '@/components/ui/field'
 import { PageHelp } from '@/components/ui/page-help'
 import { Segmented } from '@/components/ui/segmented'
 import { Skeleton } from '@/components/ui/skeleton'
@@ -17,8 +17,10 @@ import { isApiProblem, isRefusal, newIdempotencyKey } from '@/lib/ui/api'
 import { count } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
 import { useStartRun, useWorkflow } from '@/lib/ui/workflow-queries'
+import { beginsRuns } from '@/lib/view/child-kinds'
 import { consequenceOf } from '@/lib/view/frame'
 import type { WorkflowDetail } from '@/lib/view/wire'
+import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { formFields, type InputFault, readInput } from '@/lib/workflow/input-form'
 import { InputField } from './input-field'
 import { asksPerson } from './step-facts'
@@ -51,6 +53,7 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
   const [values, setValues] = useState<Record<string, Json | undefined>>(() => defaultsOf(fields))
   const [raw, setRaw] = useState('{}')
   const [dryRun, setDryRun] = useState(false)
+  const [from, setFrom] = useState(graph.starts[0]?.name)
   const [faults, setFaults] = useState<InputFault[]>([])
   const attempts = useRef(new Map<string, string>())
 
@@ -75,11 +78,18 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
     setFaults([])
     const input = entered()
     if (input === undefined) return
-    const intent = JSON.stringify([input, dryRun])
+    const chosen = graph.starts.length > 1 ? from : undefined
+    const intent = JSON.stringify([input, dryRun, chosen])
     const idempotencyKey = attempts.current.get(intent) ?? newIdempotencyKey()
     attempts.current.set(intent, idempotencyKey)
     try {
-      const begun = await start.mutateAsync({ workflow: workflow.version, input, dryRun, idempotencyKey })
+      const begun = await start.mutateAsync({
+        workflow: workflow.version,
+        input,
+        dryRun,
+        start: chosen,
+        idempotencyKey,
+      })
       router.push(links.run(begun.id))
     } catch (error) {
       // A refusal is not remembered under its key. Without an answer the key stays: a second click starts no second run.
@@ -137,6 +147,19 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
                 />
               )}
             </div>
+            {graph.starts.length > 1 && (
+              <Field label="Start" help={startHelp(graph, from)}>
+                {(ids) => (
+                  <Select {...ids} value={from} onChange={(event) => setFrom(event.target.value)}>
+                    {graph.starts.map(({ name }) => (
+                      <option key={name} value={name}>
+                        {name}
+                      </option>
+                    ))}
+                  </Select>
+                )}
+              </Field>
+            )}
             {way === 'form' ? (
               fields.map((field) => (
                 <InputField
@@ -221,11 +244,36 @@ function faultWords(faults: readonly InputFault[]): string {
     .join(' ')
 }
 
+/** Where a start begins, and what is meant to begin there; a person may begin anywhere. */
+function startHelp({ starts, nodes }: WorkflowGraph, chosen: string | undefined): string {
+  const start = starts.find(({ name }) => name === chosen)
+  if (!start) return ''
+  const label = nodes.find(({ id }) => id === start.node)?.label || start.node
+  const meant = { manual: '', http: ', as a request would', event: ', as an event would' }
+  return `Begins at ${label}${meant[start.source ?? 'manual']}.`
+}
+
 function whatWillHappen({ graph }: WorkflowDetail): string {
+  if (graph.order === 'stepwise') return walkWords(graph)
   const held = graph.nodes.filter(asksPerson).length
   const forGood = graph.nodes.filter((node) => consequenceOf(node) === 'irreversible').length
   const parts = [`Runs ${count(graph.nodes.length, 'step')}`]
   if (held > 0) parts.push(`asks a person at ${held}`)
   if (forGood > 0) parts.push(`${forGood} of them cannot be undone`)
   return `${parts.join(', ')}.`
+}
+
+/** A walk does not do every step, so what it may meet is said as that. */
+function walkWords(graph: WorkflowGraph): string {
+  const held = graph.nodes.filter(asksPerson).length
+  const forGood = graph.nodes.filter((node) => consequenceOf(node) === 'irreversible').length
+  const below = graph.nodes.filter(({ kind }) => beginsRuns(kind)).length
+  const may = [
+    ...(held > 0 ? [`waits for a person at ${held}`] : []),
+    ...(below > 0 ? [`begins other runs at ${below}`] : []),
+    ...(forGood > 0 ? [`cannot be undone at ${forGood}`] : []),
+  ]
+  const parts = may.join(', ')
+  const ways = `${count(graph.nodes.length, 'step')}, one at a time`
+  return may.length === 0 ? `${ways}.` : `${ways}. It ${parts}, if it comes that way.`
 }

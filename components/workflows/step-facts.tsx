@@ -3,11 +3,14 @@ import type { ReactNode } from 'react'
 import { CopyId } from '@/components/ui/copy-id'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { NoUndoTag } from '@/components/ui/tag'
+import type { Json } from '@/lib/base/json'
+import { isJsonObject } from '@/lib/base/json'
 import { nodeKind } from '@/lib/nodes/registry'
 import { count, duration } from '@/lib/ui/format-time'
 import { consequenceOf, plainActor } from '@/lib/view/frame'
 import type { WorkflowDetail } from '@/lib/view/wire'
-import type { GraphNode, Silence } from '@/lib/workflow/graph'
+import type { GraphEdge, GraphNode, Retry, Silence } from '@/lib/workflow/graph'
+import { DeclaredBox } from './declared-box'
 import { PolicyBox } from './policy-box'
 
 /** Beside the graph: the selected step as its author wrote it, or the workflow itself. */
@@ -23,7 +26,8 @@ export function StepFacts({ workflow, node }: { workflow: WorkflowDetail; node: 
         {step && <span className="mono truncate text-ink-3">{step.id}</span>}
       </div>
       <div className="px-4 py-2">
-        {step ? <Step node={step} /> : <Whole workflow={workflow} />}
+        {step ? <Step node={step} edges={workflow.graph.edges} /> : <Whole workflow={workflow} />}
+        {!step && <DeclaredBox graph={workflow.graph} />}
         {!step && <PolicyBox workflow={workflow} />}
       </div>
     </aside>
@@ -60,7 +64,9 @@ function Whole({ workflow }: { workflow: WorkflowDetail }) {
   )
 }
 
-function Step({ node }: { node: GraphNode }) {
+function Step({ node, edges }: { node: GraphNode; edges: readonly GraphEdge[] }) {
+  const ways = edges.filter(({ from }) => from === node.id)
+  const retry = node.retry && retryWords(node.retry, node.extra.retry)
   const kind = nodeKind(node.kind)
   const consequence = consequenceOf(node)
   return (
@@ -80,21 +86,20 @@ function Step({ node }: { node: GraphNode }) {
         </Fact>
         <Fact label="Asks">{approvalWords(node)}</Fact>
         <Fact label="Time">
-          {duration((node.timeoutS ?? kind?.timeoutS ?? 0) * 1000)} an attempt.{' '}
-          {node.retry && <Sub>Up to {count(node.retry.maxAttempts, 'attempt')}.</Sub>}
+          {duration((node.timeoutS ?? kind?.timeoutS ?? 0) * 1000)} an attempt. {retry && <Sub>{retry}</Sub>}
         </Fact>
-        <Fact label="Priority">{node.priority}</Fact>
+        {ways.some(({ when, maxIterations }) => when !== undefined || maxIterations !== undefined) && (
+          <Fact label="Then">
+            {ways.map((edge) => (
+              <span key={`${edge.to} ${edge.when ?? ''}`} className="block">
+                {wayWords(edge)}
+              </span>
+            ))}
+          </Fact>
+        )}
+        {node.priority !== 'normal' && <Fact label="Priority">{node.priority}</Fact>}
       </Facts>
-      {Object.keys(node.config).length > 0 && (
-        <section
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-          tabIndex={0}
-          aria-label="Config of the step"
-          className="mt-2 overflow-x-auto rounded-r2 border bg-well px-3 py-2"
-        >
-          <pre className="mono leading-5">{JSON.stringify(node.config, null, 2)}</pre>
-        </section>
-      )}
+      <Config node={node} />
     </>
   )
 }
@@ -102,6 +107,76 @@ function Step({ node }: { node: GraphNode }) {
 /** True when the run waits at this step for a person: before it by the author's wish, or because waiting is all it does. */
 export function asksPerson(node: GraphNode): boolean {
   return node.approval !== undefined || node.kind === 'pause_for_approval'
+}
+
+/** Longer than this a member of the config is a text of its own. */
+const shortValue = 80
+
+/** The step's config under the names its kind gives the members; long texts as they were written. */
+function Config({ node }: { node: GraphNode }) {
+  const members = Object.entries(node.config)
+  if (members.length === 0) return null
+  const words: Record<string, { label: string; help: string } | undefined> = nodeKind(node.kind)?.fields ?? {}
+  const said = members.map(([name, value]) => ({
+    name,
+    label: words[name]?.label ?? name,
+    help: words[name]?.help,
+    text: typeof value === 'string' ? value : JSON.stringify(value, null, isLong(value) ? 2 : 0),
+  }))
+  return (
+    <section aria-label="Config of the step" className="mt-4 border-t pt-3">
+      <h3 className="font-medium">As written</h3>
+      <dl>
+        {said.map(({ name, label, help, text }) => (
+          <div key={name} className="py-1.5">
+            <dt className="flex items-baseline gap-2" title={help}>
+              <span className="text-ink-3">{label}</span>
+              <span className="mono text-t1 text-ink-3">{name}</span>
+            </dt>
+            <dd>
+              {text.length <= shortValue && !text.includes('\n') ? (
+                <span className="mono [overflow-wrap:anywhere]">{text}</span>
+              ) : (
+                <section
+                  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+                  tabIndex={0}
+                  aria-label={label}
+                  className="mt-1 max-h-72 overflow-auto rounded-r2 border bg-well px-3 py-2"
+                >
+                  <pre className="mono leading-5">{text}</pre>
+                </section>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+function isLong(value: Json): boolean {
+  return JSON.stringify(value).length > shortValue
+}
+
+/** Where an edge leads and what takes it: "on “error” to gave_up", "on “true” back to draft, at most 3 times". */
+function wayWords({ to, when, maxIterations }: GraphEdge): string {
+  const on = when === undefined ? 'When done' : `On “${when}”`
+  const bound = maxIterations === undefined ? '' : `, at most ${count(maxIterations, 'time')}`
+  return `${on}: ${to}${bound}.`
+}
+
+function retryWords({ maxAttempts, baseMs, factor, linear, jitter }: Retry, extra: Json | undefined): string {
+  const grows = linear
+    ? 'and longer by as much each time'
+    : factor === 1
+      ? 'each time'
+      : `then ${factor} times as long each time`
+  const wait = baseMs > 0 ? `, waiting ${duration(baseMs)} ${grows}` : ''
+  const chance = baseMs > 0 && jitter > 0 ? ', with some chance' : ''
+  const on = isJsonObject(extra ?? null) ? (extra as { on?: unknown }).on : undefined
+  const what =
+    on === 'any' ? ' after any failure' : on === 'transient' ? ' after what may pass by itself' : ''
+  return `Up to ${count(maxAttempts, 'attempt')}${what}${wait}${chance}.`
 }
 
 function approvalWords(node: GraphNode): ReactNode {

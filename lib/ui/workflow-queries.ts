@@ -71,6 +71,8 @@ export interface StartWish {
   workflow: string
   input: Json
   dryRun: boolean
+  /** Name of a start, where there are several. */
+  start?: string | undefined
   idempotencyKey: string
 }
 
@@ -78,10 +80,10 @@ export interface StartWish {
 export function useStartRun() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: ({ workflow, input, dryRun, idempotencyKey }: StartWish) =>
+    mutationFn: ({ workflow, input, dryRun, start, idempotencyKey }: StartWish) =>
       api<{ id: string }>('/runs', {
         method: 'POST',
-        body: { workflow, input, dry_run: dryRun },
+        body: { workflow, input, dry_run: dryRun, start },
         idempotencyKey,
       }),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.runs }),

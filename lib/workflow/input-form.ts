@@ -205,6 +205,8 @@ function inferredFields(graph: WorkflowGraph): FormField[] {
       const index = path.findIndex((part) => /^\d+$/.test(part))
       const named = index === -1 ? path : path.slice(0, index)
       if (named.length === 0 || named.length > maxFieldDepth || named.includes('__proto__')) continue
+      // What began the run is not asked for: it is told (trigger-input.ts).
+      if (graph.format === 'agentd' && named[0] === 'kind') continue
       const name = named.join('.')
       if (found.has(name)) continue
       found.set(name, {
