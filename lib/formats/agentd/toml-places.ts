@@ -73,7 +73,7 @@ function endOfBlank(text: string, from: number, commas: boolean): number {
 }
 
 /** Where a string ends that begins here: one, two or three of its quotation marks, with escapes in double ones. */
-function endOfString(text: string, from: number): number {
+export function endOfString(text: string, from: number): number {
   const quote = text[from] as string
   const isLong = text.startsWith(quote.repeat(3), from)
   const close = isLong ? quote.repeat(3) : quote

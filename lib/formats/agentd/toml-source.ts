@@ -11,6 +11,7 @@ import type { GraphPath } from '@/lib/workflow/graph-problem'
 import { keepDiagnostic, maxDiagnostics } from '../kept-diagnostics'
 import { lineTable } from '../line-table'
 import { escaped, maxDepth, maxTextBytes } from '../strict-json'
+import { dottedKeys } from './key-bounds'
 import { locate, offsetOf, type Place } from './toml-places'
 
 /** A fault at a place of the document. `name` points at the key instead of its value. */
@@ -111,6 +112,21 @@ function withinBounds(
       code: 'too_many_values',
       message: `The text holds more than ${maxAssignments.toLocaleString('en-US')} values or ${maxTables.toLocaleString('en-US')} tables, which is more than any workflow within the bounds needs.`,
       mend: 'Split the workflow into smaller ones.',
+    })
+    return false
+  }
+  const keys = dottedKeys(toml)
+  if (keys.longest > maxDepth || keys.total > maxAssignments) {
+    const isDeep = keys.longest > maxDepth
+    diagnostics.push({
+      severity: 'error',
+      code: isDeep ? 'agentd_no_value' : 'agentd_too_many_values',
+      message: isDeep
+        ? depthFault.message
+        : `The keys of the text have more than ${maxAssignments.toLocaleString('en-US')} parts, which is more than any workflow within the bounds needs.`,
+      mend: isDeep ? depthFault.mend : 'Split the workflow into smaller ones.',
+      ...lines.at(isDeep ? keys.at : 0),
+      path: '',
     })
     return false
   }
