@@ -1,7 +1,10 @@
 import { EffectFailed, type Effects } from './runner'
 
 /** What a step may reach beyond files, HTTP and agents. */
-export type Reach = Pick<Effects, 'allow' | 'secret' | 'authored' | 'spendBytes' | 'models' | 'mcp' | 'children'>
+export type Reach = Pick<
+  Effects,
+  'allow' | 'secret' | 'authored' | 'spendBytes' | 'models' | 'mcp' | 'children'
+>
 
 function nothing(what: string): () => Promise<never> {
   return async () => {
