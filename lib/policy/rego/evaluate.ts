@@ -690,12 +690,17 @@ function merged(first: Value, second: Value): Value {
   return new RegoObject(items)
 }
 
-/** The document with a value put at a path; what stands in the way of the path gives way. */
-function planted(document: Value | undefined, path: readonly Value[], value: Value): Value {
+/**
+ * The document with a value put at a path. Something that is no object inside of the document and in the way of the
+ * path is not replaced: what OPA makes of that depends on how deep it lies.
+ */
+function planted(document: Value | undefined, path: readonly Value[], value: Value, depth = 0): Value {
   const [key, ...rest] = path
   if (key === undefined) return value
   const base = document instanceof RegoObject ? document : undefined
+  if (document !== undefined && !base && depth > 0)
+    throw new RegoFailed('eval_unsupported', 'with would put a value below something that is no object')
   const items = new Map(base?.items)
-  items.set(keyOf(key), [key, planted(base?.get(key), rest, value)])
+  items.set(keyOf(key), [key, planted(base?.get(key), rest, value, depth + 1)])
   return new RegoObject(items)
 }
