@@ -29,8 +29,8 @@ export type Form =
   | { kind: 'term'; term: Term }
   | { kind: 'unify'; left: Term; right: Term }
   | { kind: 'assign'; left: Term; right: Term }
-  /** `out` receives the result; without it the call is asked whether it holds. */
-  | { kind: 'call'; op: Term; args: Term[]; out?: Term }
+  /** `out` receives the result, `explicit` when it was written as one argument more; without it the call must hold. */
+  | { kind: 'call'; op: Term; args: Term[]; out?: Term; explicit?: boolean }
   | { kind: 'some'; names: { name: string; at: Place }[] }
   | { kind: 'someIn'; key?: Term; value: Term; domain: Term }
   | { kind: 'every'; key?: Term; value: Term; domain: Term; body: Expr[] }

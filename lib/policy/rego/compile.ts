@@ -48,6 +48,13 @@ export function compileModules(sources: { name: string; text: string }[]): Progr
     diagnostics.throwIfAny()
   }
   const modules = sources.map(({ name, text }) => parseModule(name, text, diagnostics))
+  for (const module of modules)
+    if (module.package[0] === 'system')
+      diagnostics.add('rego_unsupported', 'Packages below system are for OPA itself', {
+        source: module.source,
+        line: 1,
+        column: 1,
+      })
   // Later checks would only repeat in other words what the parser said.
   diagnostics.throwIfAny()
   for (const module of modules) {
@@ -270,7 +277,10 @@ class Compiler {
     }
     const arity = found instanceof RuleNode ? (found.arity ?? 0) : found.args.length
     // f(x, y) with one argument too many unifies the result with the last one.
-    if (!form.out && form.args.length === arity + 1) form.out = form.args.pop()
+    if (!form.out && form.args.length === arity + 1) {
+      form.out = form.args.pop()
+      form.explicit = true
+    }
     if (form.args.length !== arity)
       this.diagnostics.add(
         'rego_type_error',

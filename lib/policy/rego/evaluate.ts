@@ -186,11 +186,27 @@ export class Evaluation {
     if (form.op.kind === 'ref' && form.op.head.kind === 'root') {
       let node: RuleNode | undefined = this.start.root
       for (const part of form.op.path) node = node?.child((part as { value: Value }).value)
+      if (form.explicit) this.#refuseKnownOutput(form, node as RuleNode, frame)
       const value = this.#function(node as RuleNode, args)
       return value === undefined ? false : use(value)
     }
     const builtin = builtinNamed(dotted(form.op) ?? '') as Builtin
     return this.#builtin(builtin, args, at, use)
+  }
+
+  /**
+   * A result given as the last argument chooses among a function's clauses in OPA when it is already known, which
+   * changes what else and default mean. That is not done here.
+   */
+  #refuseKnownOutput(form: Extract<Form, { kind: 'call' }>, node: RuleNode, frame: Frame): void {
+    const { out } = form
+    const open = !out || (out.kind === 'var' && !frame.has(out.name))
+    if (!open && node.ready.flatMap(({ clauses }) => clauses).length > 1)
+      throw new RegoFailed(
+        'eval_unsupported',
+        'A known result as the last argument is not known here; compare with ==',
+        out?.at,
+      )
   }
 
   #builtin(builtin: Builtin, args: Value[], at: Place, use: Emit): boolean {
@@ -559,7 +575,7 @@ export class Evaluation {
   #document(walked: readonly Value[]): Value | undefined {
     const over = this.#world.overlay === undefined ? undefined : found(this.#world.overlay, walked)
     if (this.#replaced(walked)) return over
-    const base = found(this.start.data, walked)
+    const base = walked.length > 0 ? found(this.start.data, walked) : withoutSystem(this.start.data)
     return over === undefined ? base : base === undefined ? over : merged(over, base)
   }
 
@@ -670,6 +686,13 @@ function* entriesOf(value: Value): Iterable<readonly [Value, Value]> {
   else if (value instanceof RegoSet) for (const item of value.sorted) yield [item, item]
 }
 
+/** OPA keeps data.system out of sight where data is looked at as a whole. */
+function withoutSystem(data: Value): Value {
+  const hidden = keyOf('system')
+  if (!(data instanceof RegoObject && data.items.has(hidden))) return data
+  return new RegoObject(new Map([...data.items].filter(([key]) => key !== hidden)))
+}
+
 function found(value: Value, path: readonly Value[]): Value | undefined {
   let at: Value | undefined = value
   for (const part of path) {
@@ -690,7 +713,7 @@ function merged(first: Value, second: Value): Value {
   return new RegoObject(items)
 }
 
-/** The document with a value put at a path; what stands in the way of the path gives way. */
+/** The document with a value put at a path; what is no object and in the way of the path gives way. */
 function planted(document: Value | undefined, path: readonly Value[], value: Value): Value {
   const [key, ...rest] = path
   if (key === undefined) return value

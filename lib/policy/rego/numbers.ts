@@ -356,3 +356,28 @@ export function wholePart(a: RegoNumber): bigint {
   const f = toFloat(a)
   return (f.negative ? -1n : 1n) * truncated(f).whole
 }
+
+/** All added up in order: exact when all are integers, in floating point otherwise. */
+export function sumOf(numbers: readonly RegoNumber[]): RegoNumber {
+  const whole = numbers.map(asInteger)
+  if (whole.every((one) => one !== undefined)) return integerOf(whole.reduce((sum, one) => sum + one, 0n))
+  const zero: Float = { negative: false, mantissa: 0n, exponent: 0 }
+  return fromFloat(numbers.map(toFloat).reduce(addFloats, zero))
+}
+
+/** All multiplied in order: exact when all are integers, otherwise in 53 bits, which is where OPA starts from. */
+export function productOf(numbers: readonly RegoNumber[]): RegoNumber {
+  const whole = numbers.map(asInteger)
+  if (whole.every((one) => one !== undefined))
+    return whole.map((one) => integerOf(one)).reduce(multiply, numberOf(1))
+  const one: Float = { negative: false, mantissa: 1n << 52n, exponent: -52 }
+  return fromFloat(
+    numbers
+      .map(toFloat)
+      .reduce(
+        (x, y) =>
+          rounded(x.negative !== y.negative, x.mantissa * y.mantissa, 1n, x.exponent + y.exponent, 53),
+        one,
+      ),
+  )
+}

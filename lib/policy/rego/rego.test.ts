@@ -224,6 +224,19 @@ describe('what is refused at load', () => {
   })
 })
 
+describe('what it will not answer while it runs', () => {
+  it.each([
+    ['a known result that would choose among clauses', 'f(x) if x == 1\nelse := false\np if f(1, false)'],
+    ['a replacement that depends on where it starts', 'p := regex.replace("aaa", "^a", "")'],
+    ['an object written with one key twice', 'x := 1\np := {x: 1, 1: 2}'],
+    ['bytes that are no text', 'p := hex.decode("ff")'],
+    ['a zone that is not UTC', 'p := time.date([0, "Europe/Berlin"])'],
+    ['a number spelled as JSON does not', 'p := to_number("0x10")'],
+  ])('%s', (_what, text) => {
+    expect(failure(text)).toBe('eval_unsupported')
+  })
+})
+
 describe('bounds', () => {
   it('stops a search that goes on and on', () => {
     const text = 'xs := numbers.range(1, 1000)\np := count([1 | xs[_]; xs[_]; xs[_]; xs[_]])'

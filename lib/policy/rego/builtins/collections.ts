@@ -1,17 +1,17 @@
 /** Aggregates, arrays, sets, types and membership. */
-import { add, multiply, numberOf, parseNumber, RegoNumber } from '../numbers'
+import { numberOf, parseNumber, productOf, RegoNumber, sumOf } from '../numbers'
 import { BuiltinError, RegoFailed } from '../refusal'
 import { compare, emptySet, equal, isArray, RegoObject, RegoSet, typeName, type Value } from '../values'
 import { type Builtin, builtin, type CallContext, integerOperand, itemsOf, letterOf } from './builtin'
 
 type List = readonly Value[] | RegoSet
 
-function folded(list: List, start: number, work: (a: RegoNumber, b: RegoNumber) => RegoNumber): Value {
-  return itemsOf(list).reduce<RegoNumber>((sum, item) => {
+function numbersIn(list: List): RegoNumber[] {
+  return itemsOf(list).map((item) => {
     if (!(item instanceof RegoNumber))
       throw new BuiltinError('operand 1 must have numbers as members', 'eval_type_error')
-    return work(sum, item)
-  }, numberOf(start))
+    return item
+  })
 }
 
 function count(value: Value): Value {
@@ -22,7 +22,7 @@ function count(value: Value): Value {
 
 function extreme(list: List, sign: number): Value | undefined {
   let best: Value | undefined
-  for (const item of itemsOf(list)) if (best === undefined || compare(item, best) * sign > 0) best = item
+  for (const item of itemsOf(list)) if (best === undefined || compare(item, best) * sign >= 0) best = item
   return best
 }
 
@@ -61,8 +61,7 @@ function contains(value: Value, list: Value): Value {
 
 function containsAt(key: Value, value: Value, list: Value): Value {
   if (list instanceof RegoObject) return sameOr(list.get(key), value)
-  if (list instanceof RegoSet)
-    throw new RegoFailed('eval_unsupported', 'A key and a value in a set are not known here')
+  if (list instanceof RegoSet) return equal(key, value) && list.has(key)
   if (isArray(list) && key instanceof RegoNumber && key.small !== undefined)
     return sameOr(list[key.small], value)
   return false
@@ -124,8 +123,8 @@ function reachable(graph: RegoObject, start: List): Value {
 
 export const collectionBuiltins: Builtin[] = [
   builtin('count', ['saot'], 'n', (_, value: Value) => count(value)),
-  builtin('sum', ['at'], 'n', (_, list: List) => folded(list, 0, add)),
-  builtin('product', ['at'], 'n', (_, list: List) => folded(list, 1, multiply)),
+  builtin('sum', ['at'], 'n', (_, list: List) => sumOf(numbersIn(list))),
+  builtin('product', ['at'], 'n', (_, list: List) => productOf(numbersIn(list))),
   builtin('max', ['at'], '*', (_, list: List) => extreme(list, 1)),
   builtin('min', ['at'], '*', (_, list: List) => extreme(list, -1)),
   builtin('sort', ['at'], 'a', (_, list: List) => [...itemsOf(list)].sort(compare)),

@@ -194,7 +194,8 @@ function unescapedQuery(text: string): string {
 function encodeObject(object: RegoObject): string {
   const pairs: string[] = []
   for (const [key, value] of object.sorted) {
-    if (typeof key !== 'string') throw new BuiltinError('keys must be texts', 'eval_type_error')
+    if (typeof key !== 'string')
+      throw new RegoFailed('eval_unsupported', 'Keys that are no texts are not known here')
     const values = isArray(value) ? value : value instanceof RegoSet ? value.sorted : [value]
     for (const one of values) {
       if (typeof one !== 'string')

@@ -1,7 +1,7 @@
 /** Objects, and the parts of JSON documents. */
 
 import { member } from '../member'
-import { BuiltinError } from '../refusal'
+import { BuiltinError, RegoFailed } from '../refusal'
 import { emptyObject, equal, isArray, RegoObject, RegoSet, type Value } from '../values'
 import { type Builtin, builtin } from './builtin'
 
@@ -47,9 +47,19 @@ function subset(whole: Value, part: Value): Value {
   if (whole instanceof RegoSet && part instanceof RegoSet)
     return [...part.items.keys()].every((key) => whole.items.has(key))
   if (isArray(whole) && isArray(part)) return arraySubset(whole, part)
-  if (isArray(whole) && part instanceof RegoSet)
-    return part.sorted.every((one) => whole.some((item) => equal(item, one)))
+  if (isArray(whole) && part instanceof RegoSet) return setInArray(whole, part)
   throw new BuiltinError('both arguments object.subset must be of the same type or array and set')
+}
+
+/** OPA counts members that match; what it makes of doubles, and of the empty set, is not guessed at. */
+function setInArray(whole: readonly Value[], part: RegoSet): boolean {
+  const members = RegoSet.of(whole)
+  if (part.size === 0 || members.size < whole.length)
+    throw new RegoFailed(
+      'eval_unsupported',
+      'object.subset of an array with doubles and a set is not known here',
+    )
+  return [...part.items.keys()].every((key) => members.items.has(key))
 }
 
 function objectSubset(whole: RegoObject, part: RegoObject): boolean {

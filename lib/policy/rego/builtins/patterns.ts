@@ -72,6 +72,10 @@ function split(pattern: string, text: string, meter: Meter): Value {
   return pieces
 }
 
+/**
+ * OPA looks for each next match in what is left, so that ^ holds there again; releases before it did not. Where the
+ * two ways differ, and where a pattern matches nothing at all, there is no answer.
+ */
 function replace(text: string, pattern: string, template: string, meter: Meter): Value {
   const { runes, matches } = findAll(pattern, text, Number.POSITIVE_INFINITY, meter)
   const matcher = matcherFor(pattern)
@@ -79,11 +83,22 @@ function replace(text: string, pattern: string, template: string, meter: Meter):
   let from = 0
   for (const match of matches) {
     const [start, end] = match.slots as [number, number]
+    const alone = matcher.match(runes.slice(from), 0, meter)
+    if (start === end || !alone || alone.slots.some((slot, i) => slot >= 0 && slot + from !== match.slots[i]))
+      throw new RegoFailed(
+        'eval_unsupported',
+        'regex.replace with a pattern that depends on where it starts is not known here',
+      )
     out += textOf(runes, from, start) + expanded(template, runes, match, matcher)
     from = end
     if (out.length > 10_000_000)
       throw new RegoFailed('eval_bound', 'A replacement made a text of more than 10,000,000 characters')
   }
+  if (matches.length > 0 && matcher.match(runes.slice(from), 0, meter))
+    throw new RegoFailed(
+      'eval_unsupported',
+      'regex.replace with a pattern that depends on where it starts is not known here',
+    )
   return out + textOf(runes, from, runes.length)
 }
 
@@ -118,8 +133,10 @@ function checkPattern(at: number): Builtin['check'] {
 
 /** A text with patterns between two delimiters, matched as a whole. */
 function templateMatch(template: string, text: string, open: string, close: string, meter: Meter): Value {
-  if ([...open].length !== 1) throw new BuiltinError('start delimiter has to be exactly one character long')
-  if ([...close].length !== 1) throw new BuiltinError('end delimiter has to be exactly one character long')
+  // Delimiters are single bytes.
+  for (const delimiter of [open, close])
+    if (delimiter.length !== 1 || delimiter.charCodeAt(0) > 127)
+      throw new BuiltinError('a delimiter has to be exactly one character long')
   if (open === close)
     throw new RegoFailed('eval_unsupported', 'A template with one delimiter for both ends is not known here')
   const quote = (plain: string): string => plain.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&')
@@ -138,7 +155,9 @@ function templateMatch(template: string, text: string, open: string, close: stri
       level -= 1
       if (level < 0) throw new BuiltinError('unbalanced braces')
       if (level === 0) {
-        pattern += `(${runes.slice(from, i).join('')})`
+        const part = runes.slice(from, i).join('')
+        matcherFor(`^${part}$`)
+        pattern += `(${part})`
         from = i + 1
       }
     }

@@ -1,5 +1,5 @@
 /** Versions, units and times. */
-import { asInteger, integerOf, numberOf, parseNumber, type RegoNumber } from '../numbers'
+import { asInteger, integerOf, multiply, numberOf, parseNumber, RegoNumber, wholePart } from '../numbers'
 import { BuiltinError, RegoFailed } from '../refusal'
 import { isArray, type Value } from '../values'
 import { type Builtin, builtin, integerOperand } from './builtin'
@@ -80,7 +80,7 @@ function units(text: string, bytes: boolean): Value {
   const [, amount = '', power = '', name = ''] = /^([-\d.]*)((?<=\d)[eE][+-]?\d+)?(.*)$/s.exec(plain) ?? []
   if (amount === '') throw new BuiltinError('no amount provided')
   if (/^\d*(\.\d*){2,}$/.test(amount)) throw new BuiltinError('could not parse amount to a number')
-  if (power.length > 7) throw new BuiltinError('exponent too large')
+  if (power.replace(/^[eE][+-]?/, '').length > 6) throw new BuiltinError('exponent too large')
   if (
     !/^-?(\d+(\.\d+)?|\.\d+)$/.test(amount) ||
     !/^[A-Za-z]*$/.test(name) ||
@@ -90,18 +90,29 @@ function units(text: string, bytes: boolean): Value {
   const unit = bytes ? name.toLowerCase() : name.slice(0, 1) + name.slice(1).toLowerCase()
   const by = factor(unit, bytes)
   if (!by) throw new BuiltinError(`unit ${name} not recognized`)
+  if (bytes) return bytesOf(amount + power, by[0], text)
   const [whole = '', fraction = ''] = amount.split('.')
   const shift = Number(power.slice(1)) - fraction.length
   const top = BigInt(whole + fraction) * by[0] * 10n ** BigInt(Math.max(0, shift))
   const bottom = by[1] * 10n ** BigInt(Math.max(0, -shift))
-  if (top % bottom === 0n) return integerOf(top / bottom)
-  if (bytes) return integerOf(top / bottom)
-  // OPA writes such amounts with ten decimals; 0.001 is a float there and may differ in the last of them.
+  if (top % bottom === 0n && (unit !== 'm' || top === 0n)) return integerOf(top / bottom)
+  // OPA writes such amounts with ten decimals; a thousandth is a float there, which large amounts would show.
   const scaled = (top * 10n ** 10n) / bottom
-  if ((top * 10n ** 10n) % bottom !== 0n)
+  if ((top * 10n ** 10n) % bottom !== 0n || scaled > 10n ** 16n || scaled < -(10n ** 16n))
     throw new RegoFailed('eval_unsupported', `The amount ${text.slice(0, 40)} has too many decimals`)
   const digits = `${scaled < 0n ? -scaled : scaled}`.padStart(11, '0')
   return parseNumber(`${scaled < 0n ? '-' : ''}${digits.slice(0, -10)}.${digits.slice(-10)}`) as RegoNumber
+}
+
+/** Whole bytes, worked out in floating point as OPA does and cut towards zero. */
+function bytesOf(amount: string, factor: bigint, text: string): Value {
+  const number = parseNumber(amount.startsWith('.') ? `0${amount}` : amount)
+  const whole = number && wholePart(multiply(number, integerOf(factor)))
+  if (whole === undefined || whole > maxNs || whole < -maxNs) {
+    if (whole !== undefined && /^\d+$/.test(amount) && whole < 2n ** 64n) return integerOf(whole)
+    throw new RegoFailed('eval_unsupported', `The amount ${text.slice(0, 40)} is not known here`)
+  }
+  return integerOf(whole)
 }
 
 // --- time ----------------------------------------------------------------------------------------------------------
@@ -115,6 +126,8 @@ function inRange(ns: bigint): RegoNumber {
 
 function parseRfc3339(text: string): Value {
   const found = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)([.,]\d+)?(Z|[+-]\d\d:\d\d)$/.exec(text)
+  if (!found && /^\d{4}-\d\d-\d\dT\d:/.test(text))
+    throw new RegoFailed('eval_unsupported', 'A time with one digit for the hour is not known here')
   if (!found) throw new BuiltinError(`${text.slice(0, 60)} is no RFC 3339 time`)
   const [year, month, day, hour, minute, second] = found.slice(1, 7).map(Number) as [
     number,
@@ -158,9 +171,10 @@ function parseDuration(text: string): Value {
   let total = 0n
   for (const [, amount = '', unit = ''] of body.matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g)) {
     const [whole = '', fraction = ''] = amount.split('.')
-    if (fraction.length > 15)
-      throw new RegoFailed('eval_unsupported', 'A duration with more than 15 decimals is not known here')
     const scale = durations[unit] as bigint
+    // Go works such a part out in floating point, which more decimals would show.
+    if (fraction.length > 3 && scale % 10n ** BigInt(Math.min(20, fraction.length)) !== 0n)
+      throw new RegoFailed('eval_unsupported', 'A duration with so many decimals is not known here')
     total += BigInt(whole || '0') * scale + (BigInt(fraction || '0') * scale) / 10n ** BigInt(fraction.length)
   }
   return inRange(text.startsWith('-') ? -total : total)
@@ -187,7 +201,9 @@ function moment(value: Value): Date {
 
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 
-function addDate(ns: RegoNumber, years: RegoNumber, months: RegoNumber, days: RegoNumber): Value {
+function addDate(ns: Value, years: RegoNumber, months: RegoNumber, days: RegoNumber): Value {
+  if (!(ns instanceof RegoNumber))
+    throw new RegoFailed('eval_unsupported', 'time.add_date with a zone is not known here')
   const date = moment(ns)
   const before = date.getTime()
   const [y, m, d] = [integerOperand(years, 2), integerOperand(months, 3), integerOperand(days, 4)]
@@ -216,8 +232,8 @@ export const scalarBuiltins: Builtin[] = [
   builtin('time.weekday', ['na'], 's', (_, value: Value) => weekdays[moment(value).getUTCDay()]),
   builtin(
     'time.add_date',
-    ['n', 'n', 'n', 'n'],
+    ['na', 'n', 'n', 'n'],
     'n',
-    (_, ns: RegoNumber, y: RegoNumber, m: RegoNumber, d: RegoNumber) => addDate(ns, y, m, d),
+    (_, ns: Value, y: RegoNumber, m: RegoNumber, d: RegoNumber) => addDate(ns, y, m, d),
   ),
 ]
