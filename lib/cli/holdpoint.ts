@@ -110,6 +110,18 @@ function addRuns(program: Command, finish: Finish): void {
     .option('--mcp-stdio <command>', 'an MCP server called default: a program and its arguments')
     .option('--json', 'the outcome as one line of JSON')
     .action(async (file, options) => finish(await (await import('./run-command')).runCommand(file, options)))
+  program
+    .command('plan')
+    .description('let a model plan an agentd workflow for a goal; it is checked and shown, and never run')
+    .argument('<goal>', 'what is to be achieved, in words')
+    .option('--plan-out <file>', 'write the plan there; the file must not exist yet')
+    .option('--backend <name>', 'the model that plans (default: default, else the first there is)')
+    .option('--config <file>', 'an agentd file whose policy, backends, secrets and budget the plan gets')
+    .option('--data <folder>', dataHelp)
+    .option('--json', 'the plan with its steps and its hash as one line of JSON')
+    .action(async (goal, options) =>
+      finish(await (await import('./plan-command')).planCommand(goal, options)),
+    )
 }
 
 function addEvidence(program: Command, finish: Finish): void {

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import type { Json } from '@/lib/base/json'
+import { Problem } from '@/lib/base/problem'
 import type { RunOutcome } from '@/lib/server/one-shot'
 import { dataFolder } from './data-folder'
 import { exitCode } from './exit-codes'
@@ -13,6 +14,7 @@ export interface RunOptions {
   timeoutSecs?: number
   data?: string
   resume?: string
+  approvePlan?: string
   json?: boolean
   intelUnix?: string
   intelHttp?: string
@@ -30,16 +32,18 @@ export async function runCommand(file: string | undefined, options: RunOptions):
   if (options.resume !== undefined && (options.input !== undefined || options.start !== undefined)) {
     throw new UsageError('--resume goes on with a run as it is; --input and --start belong to a new one')
   }
+  const text = file === undefined ? undefined : readText(file)
+  if (options.approvePlan !== undefined) await mustBePlan(file, text, options.approvePlan)
   const { runOnce } = await import('@/lib/server/one-shot')
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
   const data = dataFolder(options.data)
   const outcome = await runOnce({
     dataDir: data.path,
-    ...(file === undefined
+    ...(file === undefined || text === undefined
       ? {}
       : {
-          workflow: { filename: file, text: readText(file) },
+          workflow: { filename: file, text },
           workflowFolder: path.dirname(path.resolve(file)),
         }),
     ...(options.resume === undefined ? {} : { resume: options.resume }),
@@ -54,6 +58,24 @@ export async function runCommand(file: string | undefined, options: RunOptions):
   if (outcome.status === 'paused') console.error(howToGoOn(outcome.runId, data.path))
   console.log(JSON.stringify(wire(outcome), null, options.json ? 0 : 2))
   return codeOf(outcome)
+}
+
+/** A plan is approved by its hash: one word changed makes another plan. Throws Problem `workflow_invalid`. */
+async function mustBePlan(
+  file: string | undefined,
+  text: string | undefined,
+  approved: string,
+): Promise<void> {
+  const { readWorkflow } = await import('@/lib/formats/format')
+  const { nodeKind } = await import('@/lib/nodes/registry')
+  const { versionOf } = await import('@/lib/workflow/versions')
+  const { graph } = readWorkflow(text ?? '', file, nodeKind)
+  if (graph && versionOf(graph) === approved) return
+  const is = graph ? `has the hash ${versionOf(graph)}` : 'is no workflow'
+  throw new Problem(
+    'workflow_invalid',
+    `${file ?? 'This'} ${is}, and ${approved.slice(0, 80)} was approved; nothing was run`,
+  )
 }
 
 /** The outcome with the member names that agentd's users know (agentd section 12), and what is more. */
