@@ -108,6 +108,7 @@ function addRuns(program: Command, finish: Finish): void {
     .option('--intel-unix <socket>', 'a model backend called default, over a Unix socket (agentd)')
     .option('--intel-http <url>', 'a model backend called default, over HTTP (agentd)')
     .option('--mcp-stdio <command>', 'an MCP server called default: a program and its arguments')
+    .option('--approve-plan <hash>', 'run the file only if it is exactly the plan with this hash')
     .option('--json', 'the outcome as one line of JSON')
     .action(async (file, options) => finish(await (await import('./run-command')).runCommand(file, options)))
   program
