@@ -22,12 +22,16 @@ const whole = (name: string, text: string) => {
 const first = whole('from', values.seed ?? values.from)
 const count = values.seed === undefined ? whole('seeds', values.seeds) : 1
 const startedAt = performance.now()
-const totals = { steps: 0, tokens: 0, crashes: 0 }
+const totals = { steps: 0, runs: 0, tokens: 0, crashes: 0 }
+/** Stories, runs and milliseconds of each sort. */
+const sorts = new Map<string, { stories: number; runs: number; tokens: number; ms: number }>()
 const terminals = new Map<string, number>()
 const failed: number[] = []
 for (let at = 0; at < count; at++) {
+  const from = performance.now()
   const end = await tellStory(first + at)
-  for (const name of ['steps', 'tokens', 'crashes'] as const) totals[name] += end[name]
+  noteSort(end, performance.now() - from)
+  for (const name of ['steps', 'runs', 'tokens', 'crashes'] as const) totals[name] += end[name]
   if (end.terminal) terminals.set(end.terminal, (terminals.get(end.terminal) ?? 0) + 1)
   if (values.verbose) console.log(end.lines.join('\n'))
   if (end.broken !== undefined) report(end)
@@ -36,10 +40,26 @@ for (let at = 0; at < count; at++) {
 }
 const ends = [...terminals].map(([terminal, stories]) => `${stories} ${terminal}`).join(', ')
 console.log(
-  `${count - failed.length} passed, ${failed.length} failed: ${totals.steps} events, ${totals.tokens} tokens, ${totals.crashes} crashes in ${elapsedS()} s (${ends})`,
+  `${count - failed.length} passed, ${failed.length} failed: ${totals.steps} events, ${totals.runs} runs, ${totals.tokens} tokens, ${totals.crashes} crashes in ${elapsedS()} s (${ends})`,
 )
+for (const [sort, { stories, runs, tokens, ms }] of sorts) {
+  const each = (total: number) => (total / stories).toFixed(1)
+  console.log(
+    `  ${sort}: ${stories} stories, each ${each(runs)} runs, ${each(tokens)} tokens, ${each(ms)} ms`,
+  )
+}
 if (failed.length > 0) console.log(`Failing seeds: ${failed.join(' ')}`)
 process.exitCode = failed.length > 0 ? 1 : 0
+
+function noteSort({ sort, runs, tokens }: StoryEnd, ms: number): void {
+  const noted = sorts.get(sort) ?? { stories: 0, runs: 0, tokens: 0, ms: 0 }
+  sorts.set(sort, {
+    stories: noted.stories + 1,
+    runs: noted.runs + runs,
+    tokens: noted.tokens + tokens,
+    ms: noted.ms + ms,
+  })
+}
 
 function report(end: StoryEnd): void {
   failed.push(end.seed)

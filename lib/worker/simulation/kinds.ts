@@ -7,7 +7,7 @@
  *   http     remote, honours nothing, cannot be asked; compensated
  *   mail     remote, honours nothing, cannot be asked, cannot be undone
  *
- * Each attempt goes one of the ways of `Way`. What a runner does to the world goes through the schedule, so it can be
+ * A step of a walk may end with one of the labels its config lists. Each attempt goes one of the ways of `Way`. What a runner does to the world goes through the schedule, so it can be
  * late, lost on the way there or on the way back, or in flight when its process dies.
  */
 import { hashJson } from '@/lib/base/hash'
@@ -36,12 +36,13 @@ type Way = 'ok' | 'flaky' | 'refused' | 'fault' | 'no_answer' | 'slow'
 export interface Stage {
   dice: Dice
   schedule: Schedule
-  world: World
+  /** Targets of different runs are different targets. */
+  worldOf(runId: string | undefined): World
   /** True while things may go wrong. */
   rough(): boolean
   /** Told of each call of an effect in the turn it is made; throws what it has against it. */
   effectCalled(process: Process, action: Action, effects: Effects): void
-  undoCalled(process: Process, action: Action, checkpoint: string): void
+  undoCalled(action: Action, effects: Effects, checkpoint: string): void
 }
 
 /** The runner of a simulated kind, as one process has it. */
@@ -50,7 +51,8 @@ export function simulatedRunner(stage: Stage, process: Process, kind: SimulatedK
     resolve: async ({ node, values, visit }) => {
       const reads = node.config.reads as string[]
       for (const read of reads) await values.at(read)
-      return { text: `${node.id}, visit ${visit}` }
+      const { labels } = node.config
+      return { text: `${node.id}, visit ${visit}`, ...(labels !== undefined && { labels }) }
     },
     describe: async (action, { node, visit }, effects) => {
       await reach(stage, process, `describe ${node.id}`, effects.signal, () => undefined)
@@ -66,7 +68,7 @@ export function simulatedRunner(stage: Stage, process: Process, kind: SimulatedK
   if (kind === 'pure') return runner
   runner.snapshot = async (action, effects) => {
     const state = await reach(stage, process, `snapshot ${action.node}`, effects.signal, () =>
-      stateOf(stage.world, action),
+      stateOf(stage.worldOf(effects.runId), action),
     )
     if (stage.rough() && stage.dice.chance(0.02))
       throw new EffectFailed('target_silent', 'It has no state to seal')
@@ -102,7 +104,8 @@ function stateOf(world: World, action: Action): JsonObject {
 
 function addLooking(runner: Runner, stage: Stage, process: Process): void {
   runner.probe = async (action, _snapshot, effects) => {
-    const { schedule, world, dice } = stage
+    const { schedule, dice } = stage
+    const world = stage.worldOf(effects.runId)
     const took = await reach(stage, process, `probe ${action.node}`, effects.signal, () =>
       world.target(action.node).keys.has(effects.idempotencyKey),
     )
@@ -113,15 +116,16 @@ function addLooking(runner: Runner, stage: Stage, process: Process): void {
   runner.stateHash = async (action, _snapshot, effects) =>
     hashJson(
       await reach(stage, process, `state of ${action.node}`, effects.signal, () =>
-        stateOf(stage.world, action),
+        stateOf(stage.worldOf(effects.runId), action),
       ),
     )
 }
 
 function addUndo(runner: Runner, stage: Stage, process: Process): void {
   runner.undo = async (action, snapshot, effects, { checkpointId }) => {
-    const { dice, world } = stage
-    stage.undoCalled(process, action, checkpointId)
+    const { dice } = stage
+    const world = stage.worldOf(effects.runId)
+    stage.undoCalled(action, effects, checkpointId)
     if (stage.rough() && dice.chance(0.05)) throw new EffectFailed('undo_failed', 'It could not be put back')
     const before = hashJson(stateOf(world, action))
     const undo = () => world.undo(action.node, checkpointId, snapshot.state.state as string | null)
@@ -152,7 +156,8 @@ async function perform(
   effects: Effects,
   _snapshot?: Snapshot,
 ) {
-  const { dice, schedule, world } = stage
+  const { dice, schedule } = stage
+  const world = stage.worldOf(effects.runId)
   const output = { did: String(action.do.text) }
   if (effects.dryRun) return { output: { ...output, dry_run: true } }
   stage.effectCalled(process, action, effects)
@@ -189,7 +194,9 @@ async function perform(
     // A request that left can arrive although nobody waits for its answer any more.
     late: kind === 'http' || kind === 'mail',
   })
-  return { output }
+  const labels = Array.isArray(action.do.labels) ? action.do.labels.map(String) : []
+  const label = labels.length > 0 ? dice.pick(labels) : ''
+  return { output, ...(label !== '' && { label }) }
 }
 
 /** A call to the world that its caller stops waiting for when the signal fires. */

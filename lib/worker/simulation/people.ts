@@ -110,7 +110,8 @@ export class People {
 
   private tag(): string {
     this.tags += 1
-    return `wish ${this.tags}`
+    // Reasons travel down to child runs: each run's people have words of their own.
+    return `wish ${this.tags} of ${this.crowd.runId.slice(-8)}`
   }
 
   private say(command: Command, along: Along = {}): void {
@@ -181,7 +182,7 @@ export class People {
     if (approval.kind !== 'outcome_unknown') return 'acknowledge'
     const { attempt } = truth.run.visits.get(approval.node) ?? { attempt: 1 }
     const key = expectedKey(runId, approval.node, approval.visit, attempt)
-    const took = stage.world.target(approval.node).keys.has(key)
+    const took = stage.worldOf(runId).target(approval.node).keys.has(key)
     return took !== stage.dice.chance(0.1) ? 'took_effect' : 'not_taken'
   }
 
@@ -230,7 +231,8 @@ export class People {
 
   private async doTask({ node, visit }: Visit): Promise<void> {
     const { stage, runId } = this.crowd
-    const { dice, world, schedule } = stage
+    const { dice, schedule } = stage
+    const world = stage.worldOf(runId)
     const agent = `spiffe://example.com/agent/${dice.pick(['a', 'b'])}`
     const checkpoint = dice.chance(0.7) ? this.takenBy(node) : undefined
     const { facts } = await this.execute({

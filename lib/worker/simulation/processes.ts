@@ -1,10 +1,12 @@
 /** Simulated processes: each has a book, ports and perhaps a worker of its own, and reaches the world by calls alone. */
 
+import type { RunId } from '@/lib/base/ids'
 import type { Commit, LeaseRef, LedgerStore } from '@/lib/engine/ports'
 import { noReach } from '@/lib/runners/no-reach'
 import { resolverOf } from '@/lib/runners/registry'
 import type { Store } from '@/lib/store/store'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
+import { type ChildWorkflows, childRunsOf } from '../child-runs'
 import { ChildWaits } from '../child-waits'
 import type { WorkerLog, WorkerPorts } from '../ports'
 import { RunBook } from '../run-book'
@@ -16,7 +18,10 @@ import type { Process, Schedule } from './schedule'
 export interface Surroundings {
   stage: Stage
   store: Store
-  graph: GraphIndex
+  /** The graphs of the story, by version. */
+  graphOf(version: string): Promise<GraphIndex>
+  /** What a step finds under a workflow's name. */
+  load(workflow: string): ReturnType<ChildWorkflows['load']>
   /** Every commit passes here on its way to the store. */
   commit(commit: Commit): Promise<void>
   /** A worker was given the run. */
@@ -35,7 +40,7 @@ export interface House {
 /** Starts a process; `works`: with a worker in it. */
 export function startHouse(around: Surroundings, name: string, works: boolean): House {
   const process: Process = { name, alive: true }
-  const { stage, store, graph } = around
+  const { stage, store, graphOf } = around
   const { schedule, dice } = stage
   const mint = () => dice.uuid()
   const timer = schedule.timerOf(process)
@@ -49,8 +54,12 @@ export function startHouse(around: Surroundings, name: string, works: boolean): 
     timer,
     mint,
     chance: () => dice.next(),
-    graphOf: async () => graph,
+    graphOf,
   })
+  const workflows: ChildWorkflows = {
+    load: (workflow) => schedule.call(process, 'load', () => around.load(workflow)),
+    loop: () => Promise.reject(new Error('There are no agent loops here')),
+  }
   const runners = new Map(simulatedKinds.map((kind) => [kind, simulatedRunner(stage, process, kind)]))
   const ports: WorkerPorts = {
     book,
@@ -75,10 +84,11 @@ export function startHouse(around: Surroundings, name: string, works: boolean): 
       find: async () => undefined,
       requestToken: async () => '',
     }),
-    reach: () => noReach,
-    graphOf: async () => graph,
+    reach: (step) => ({ ...noReach, children: childRunsOf(ports, workflows, step) }),
+    graphOf,
     childWaits: new ChildWaits(),
-    childrenOf: async () => [],
+    childrenOf: (runId, node, visit) =>
+      schedule.call(process, 'children', () => childrenOf(store, runId, node, visit)),
     installationRoots: [],
     rollbackUri: 'https://simulated.example/.well-known/atd/rollback',
     onAppend: (listener) =>
@@ -89,6 +99,16 @@ export function startHouse(around: Surroundings, name: string, works: boolean): 
     log: logOf(around, process),
   }
   return { process, ports, book, worker: works ? startWorker(ports, name) : undefined }
+}
+
+async function childrenOf(store: Store, parent: RunId, node: string, visit: number): Promise<RunId[]> {
+  const { items } = await store.runs.list({ parent }, { limit: 500 })
+  return items
+    .flatMap(({ runId, parent: place }) =>
+      place?.node === node && place.visit === visit ? [{ runId, index: place.index }] : [],
+    )
+    .sort((a, b) => a.index - b.index)
+    .map(({ runId }) => runId)
 }
 
 /** Each method as a call over the schedule. */

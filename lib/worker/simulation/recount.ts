@@ -11,6 +11,10 @@ export function recount(run: Run): void {
     const { status } = visit.state
     counts.set(status, (counts.get(status) ?? 0) + 1)
     if (status === 'running' || status === 'waiting' || status === 'approved') active.push(node)
+    if (run.walk) {
+      if (status === 'pending' && run.walk.path.at(-1)?.visit === visit) ready.push(node)
+      continue
+    }
     const parents = run.graph.parents.get(node) ?? []
     const missing = parents.filter((parent) => run.visits.get(parent)?.state.status !== 'done').length
     same(`missing parents of ${node}`, run.missing.get(node), missing)

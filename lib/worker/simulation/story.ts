@@ -1,29 +1,36 @@
 /*
- * One story: a random workflow, two or three workers fighting over one run of it, people and agents who act at random
- * moments, crashes, pauses, refusals and late answers; then calm, in which everything that is asked is answered. The
- * same seed tells the same story. It ends well when the run reaches an end and nothing was broken on the way.
+ * One story: a random workflow, two or three workers fighting over one run of it and the runs its steps begin, people
+ * and agents who act at random moments, crashes, shutdowns, pauses, refusals and late answers; then calm, in which
+ * everything that is asked is answered. The same seed tells the same story. It ends well when every run reaches an end
+ * and nothing was broken on the way. Every fourth seed tells a story of the same sort (workflows.ts).
  */
-import { runIdOf } from '@/lib/base/ids'
+import { type RunId, runIdOf } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
+import type { FactOf } from '@/lib/engine/facts'
 import { requiresApproval } from '@/lib/engine/gate'
-import type { Commit } from '@/lib/engine/ports'
+import type { Commit, ParentPlace } from '@/lib/engine/ports'
+import type { Run } from '@/lib/engine/run'
 import type { Action, Effects } from '@/lib/runners/runner'
 import { memoryStore } from '@/lib/store/memory'
 import type { Store } from '@/lib/store/store'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import { jsonValue } from '../values'
 import { must } from './broken'
+import { ChildrenTruth } from './children-truth'
 import { Dice } from './dice'
 import type { Stage } from './kinds'
-import { People } from './people'
+import { People, type Temper } from './people'
 import { type House, type Surroundings, startHouse } from './processes'
 import { type Fate, type Process, Schedule, settled } from './schedule'
 import { Truth } from './truth'
-import { randomWorkflow } from './workflows'
+import { type Library, randomLibrary, type StorySort, storyInput, storySorts } from './workflows'
 import { expectedKey, World } from './world'
 
 export interface StoryEnd {
   seed: number
+  sort: StorySort
+  /** Runs that were begun: the story's own, and those of its steps. */
+  runs: number
   /** Events that happened, and tokens that were written. */
   steps: number
   tokens: number
@@ -39,7 +46,7 @@ export interface StoryEnd {
 
 /** 2026-01-01. */
 const beginning = 1_767_225_600_000
-const maxSteps = 15_000
+const maxSteps = 20_000
 /** Once things are calm, a run must end within this. */
 const calmMs = 3 * 3600_000
 const maxCrashes = 12
@@ -53,19 +60,35 @@ export async function tellStory(seed: number): Promise<StoryEnd> {
   return story.end()
 }
 
+/** Everything about one run of the story. */
+interface Cast {
+  runId: RunId
+  graph: GraphIndex
+  world: World
+  truth: Truth
+  people: People
+  /** The latest lease anybody was given. */
+  epoch: number
+}
+
+const versionOf = (workflow: string) => jsonValue(workflow).hash
+const rootName = 'version'
+
 class Story {
   private readonly dice: Dice
   private readonly schedule: Schedule
-  private readonly world = new World()
-  private readonly graph: GraphIndex
+  private readonly sort: StorySort
+  private readonly library: Library
+  private readonly versions: ReadonlyMap<string, GraphIndex>
   private readonly store: Store
-  private readonly truth: Truth
-  private readonly people: People
+  private readonly stage: Stage
   private readonly around: Surroundings
-  private readonly runId: ReturnType<typeof runIdOf>
+  private readonly runId: RunId
   private readonly wid: string
+  private readonly casts = new Map<RunId, Cast>()
+  private readonly children = new ChildrenTruth((runId) => this.casts.get(runId)?.truth)
   private readonly roughUntil: number
-  private readonly rates: { crash: number; refuse: number; pause: number }
+  private readonly rates: { crash: number; refuse: number; pause: number; drain: number }
   private houses: House[] = []
   private broken: string | undefined
   private crashes = 0
@@ -73,51 +96,55 @@ class Story {
   private begun = false
   private left = false
   private closing = false
-  /** The latest lease anybody was given. */
-  private epoch = 0
 
   constructor(private readonly seed: number) {
     const dice = new Dice(seed)
     this.dice = dice
     this.schedule = new Schedule(dice, beginning)
     this.store = memoryStore(this.schedule)
-    this.graph = randomWorkflow(dice)
+    this.sort = storySorts[seed % storySorts.length] as StorySort
+    this.library = randomLibrary(dice, this.sort)
+    this.versions = new Map(
+      [[rootName, this.library.root] as const, ...this.library.named].map(([name, graph]) => [
+        versionOf(name),
+        graph,
+      ]),
+    )
     this.wid = dice.uuid()
     this.runId = runIdOf(this.wid)
-    this.truth = new Truth(this.graph, this.world, this.runId, this.wid)
     this.roughUntil = beginning + dice.whole(20, 240) * 1000
     this.rates = {
       crash: dice.pick([0, 0.003, 0.01, 0.03]),
       refuse: dice.pick([0, 0.005, 0.02]),
       pause: dice.pick([0, 0.003, 0.02]),
+      drain: dice.pick([0, 0, 0.02]),
     }
-    const stage: Stage = {
+    this.stage = {
       dice,
       schedule: this.schedule,
-      world: this.world,
+      worldOf: (runId) => this.castOf(runId as RunId).world,
       rough: () => this.isRough,
       effectCalled: (process, action, effects) =>
         this.guard(() => this.checkEffect(process, action, effects)),
-      undoCalled: (_process, action, checkpoint) => this.guard(() => this.checkUndo(action, checkpoint)),
+      undoCalled: (action, effects, checkpoint) =>
+        this.guard(() => this.checkUndo(action, effects, checkpoint)),
     }
-    const break_ = (sentence: string) => this.break(sentence)
     this.around = {
-      stage,
+      stage: this.stage,
       store: this.store,
-      graph: this.graph,
+      graphOf: async (version) => this.graphOf(version),
+      load: (workflow) => this.load(workflow),
       commit: (commit) => this.commit(commit),
-      leased: ({ epoch }) => {
-        this.epoch = epoch
+      leased: ({ runId, epoch }) => {
+        this.castOf(runId).epoch = epoch
       },
-      broken: break_,
+      broken: (sentence) => this.break(sentence),
     }
-    const temper = {
+    this.cast(this.runId, this.wid, versionOf(rootName), {
       cancels: dice.pick([0, 0, 0.03]),
       pauses: dice.pick([0, 0.05]),
       rollsBack: dice.pick([0, 0.1, 0.3, 0.6]),
-    }
-    const crowd = { stage, runId: this.runId, truth: this.truth, server: () => this.server, broken: break_ }
-    this.people = new People(crowd, temper)
+    })
     this.schedule.fateOf = (process, what) => this.fateOf(process, what)
     this.schedule.onCrash = (process) => this.restart(process)
   }
@@ -128,8 +155,8 @@ class Story {
       this.runId,
       {
         type: 'start',
-        version: jsonValue('version').hash,
-        input: jsonValue({}).hash,
+        version: versionOf(rootName),
+        input: jsonValue(storyInput).hash,
         by: 'person:ada',
         dryRun: this.dice.chance(0.05),
       },
@@ -137,11 +164,11 @@ class Story {
         create: {
           runId: this.runId,
           wid: this.wid,
-          version: jsonValue('version').hash,
+          version: versionOf(rootName),
           workflowName: 'story',
           startedBy: 'person:ada',
         },
-        values: [jsonValue({})],
+        values: [jsonValue(storyInput)],
       },
     )
     begun.then(
@@ -156,17 +183,23 @@ class Story {
     }
     if (this.broken === undefined) await this.shutDown()
     this.guard(() => {
-      this.truth.checkPrefixes(this.seed % 16 === 0)
-      this.people.checkRemembered()
+      for (const { truth, people } of this.casts.values()) {
+        truth.checkPrefixes(this.seed % 16 < storySorts.length)
+        people.checkRemembered()
+      }
+      if (this.broken === undefined) this.children.checkOver()
     })
   }
 
   end(): StoryEnd {
-    const { state } = this.truth.run
+    const { state } = this.root.truth.run
+    const casts = [...this.casts.values()]
     return {
       seed: this.seed,
+      sort: this.sort,
+      runs: casts.length,
       steps: this.schedule.steps,
-      tokens: this.truth.run.seq,
+      tokens: casts.reduce((sum, { truth }) => sum + truth.run.seq, 0),
       crashes: this.crashes,
       tookMs: this.schedule.now() - beginning,
       ...(state.status === 'ended' ? { terminal: state.terminal } : {}),
@@ -179,13 +212,54 @@ class Story {
     return this.begun && !this.closing && this.schedule.now() < this.roughUntil
   }
 
+  private get root(): Cast {
+    return this.castOf(this.runId)
+  }
+
+  private castOf(runId: RunId): Cast {
+    const cast = this.casts.get(runId)
+    if (!cast) throw new Error(`Nobody plays ${runId}`)
+    return cast
+  }
+
+  private graphOf(version: string): GraphIndex {
+    const graph = this.versions.get(version)
+    if (!graph) throw new Problem('not_found', `No workflow is ${version}`)
+    return graph
+  }
+
+  private load(workflow: string) {
+    const graph = this.library.named.get(workflow)
+    if (!graph) throw new Error(`planned: there is no workflow ${workflow}`)
+    const harmless = graph.graph.nodes.every(({ kind }) => ['pure', 'terminate', 'fail'].includes(kind))
+    return Promise.resolve({
+      version: versionOf(workflow),
+      consequence: harmless ? ('read_only' as const) : ('reversible' as const),
+    })
+  }
+
+  /** Gives a run its world, its truth and its people. */
+  private cast(runId: RunId, wid: string, version: string, temper: Temper): void {
+    const graph = this.graphOf(version)
+    const world = new World()
+    const truth = new Truth(graph, world, runId, wid, {
+      hasToken: (jti) => [...this.casts.values()].some(({ truth }) => truth.holds(jti)),
+      check: (fact) => this.children.check(runId, fact),
+    })
+    const { stage } = this
+    const broken = (sentence: string) => this.break(sentence)
+    const people = new People({ stage, runId, truth, server: () => this.server, broken }, temper)
+    this.casts.set(runId, { runId, graph, world, truth, people, epoch: 0 })
+  }
+
   /** The process people talk to: it has a worker in it too. */
   private get server(): House {
     return this.houses[0] as House
   }
 
   private isOver(): boolean {
-    return this.broken !== undefined || (this.begun && this.truth.ended && (this.left || !this.isRough))
+    const over = this.begun && [...this.casts.values()].every(({ truth }) => truth.ended)
+    return this.broken !== undefined || (over && (this.left || !this.isRough))
   }
 
   private raise(): void {
@@ -207,16 +281,37 @@ class Story {
     const inMs = rough ? this.dice.whole(200, 12_000) : this.dice.whole(2000, 15_000)
     this.schedule.at(this.schedule.now() + inMs, 'people look', () => {
       if (this.isRough) {
-        if (this.truth.ended && this.dice.chance(0.4)) this.left = true
-        else for (let acts = this.dice.chance(0.3) ? 3 : 1; acts > 0; acts--) this.people.act()
-      } else this.people.settle()
+        if (this.root.truth.ended && this.dice.chance(0.4)) this.left = true
+        else for (let acts = this.dice.chance(0.3) ? 3 : 1; acts > 0; acts--) this.somebody().act()
+        if (this.dice.chance(this.rates.drain)) this.drain()
+      } else for (const { people } of [...this.casts.values()]) people.settle()
       this.peopleGoOn()
+    })
+  }
+
+  /** People of the story's own run, or of one its steps began. */
+  private somebody(): People {
+    const casts = [...this.casts.values()]
+    const alive = casts.filter(({ truth }) => !truth.ended || this.dice.chance(0.1))
+    return (this.dice.chance(0.5) ? this.root : this.dice.pick([this.root, ...alive])).people
+  }
+
+  /** A worker is stopped in good order, and another one is started in its place. */
+  private drain(): void {
+    const at = this.dice.whole(0, this.houses.length - 1)
+    const house = this.houses[at]
+    if (!house?.worker || !house.process.alive || house.process.held) return
+    this.schedule.note(`${house.process.name} is to stop`)
+    void house.worker.stop().then(() => {
+      if (this.houses[at] !== house || !house.process.alive || this.closing) return
+      house.process.alive = false
+      this.houses[at] = startHouse(this.around, `${house.process.name}*`, true)
     })
   }
 
   private agentsGoOn(): void {
     this.schedule.at(this.schedule.now() + this.dice.whole(500, 8000), 'agents look', () => {
-      this.people.work()
+      for (const { people } of [...this.casts.values()]) people.work()
       this.agentsGoOn()
     })
   }
@@ -261,22 +356,33 @@ class Story {
         `durable: ${commit.rows.length} tokens, now ${commit.expectedSeq + commit.rows.length}`,
       )
       this.guard(() => {
-        const { lease } = commit
-        must(
-          !lease || lease.epoch === this.epoch,
-          () => `${lease?.owner} wrote under a lease that is another's`,
-        )
-        this.truth.append(commit, this.schedule.now())
+        const { lease, create } = commit
+        if (create?.parent) this.castChild(commit, create.parent)
+        const { epoch, truth } = this.castOf(commit.runId)
+        must(!lease || lease.epoch === epoch, () => `${lease?.owner} wrote under a lease that is another's`)
+        truth.append(commit, this.schedule.now())
+        const [start] = truth.facts
+        if (create?.parent) this.children.begin(commit, create.parent, start as FactOf<'workflow_start'>)
       })
-      const added = this.truth.facts.slice(-commit.rows.length)
+      const added = this.casts.get(commit.runId)?.truth.facts.slice(-commit.rows.length) ?? []
       for (const fact of added) this.schedule.note(`  ${fact.type} ${'node' in fact ? fact.node : ''}`)
     }
     return done
   }
 
+  private castChild({ runId, create }: Commit, parent: ParentPlace): void {
+    must(!this.casts.has(runId), () => `${runId} was begun a second time`)
+    must(this.casts.has(parent.runId), () => `${runId} was begun by a run that there is not`)
+    const temper = this.dice.chance(0.7)
+      ? { cancels: 0, pauses: 0, rollsBack: 0 }
+      : { cancels: 0.03, pauses: 0.05, rollsBack: 0.2 }
+    this.cast(runId, create?.wid ?? '', create?.version ?? '', temper)
+  }
+
   /** An effect may begin only when the ledger says that exactly this attempt is at work, with all it needs. */
   private checkEffect(process: Process, action: Action, effects: Effects): void {
-    const { run } = this.truth
+    const { truth, world, graph, runId } = this.castOf(effects.runId as RunId)
+    const { run } = truth
     const visit = run.visits.get(action.node)
     const what = `${action.node} in visit ${action.visit}`
     must(
@@ -287,18 +393,18 @@ class Story {
     if (action.consequence === 'read_only') return
     const { state } = visit
     must(state.status === 'running', () => `${process.name} performs ${what}, which is ${state.status}`)
-    const key = expectedKey(this.runId, action.node, action.visit, visit.attempt)
+    const key = expectedKey(runId, action.node, action.visit, visit.attempt)
     must(effects.idempotencyKey === key, () => `${process.name} performs an attempt of ${what} that is over`)
     must(visit.action === jsonValue(action).hash, () => `${process.name} performs another action for ${what}`)
     must(visit.checkpoint !== undefined, () => `${process.name} performs ${what} without a checkpoint`)
-    const landed = this.world.target(action.node).landings.filter((landing) => landing.key === key).length
+    const landed = world.target(action.node).landings.filter((landing) => landing.key === key).length
     const canTell = action.kind === 'file' || action.kind === 'keyed'
     must(landed === 0 || canTell, () => `${process.name} performs ${what} a second time in one attempt`)
     must(
       landed === 0 || action.kind === 'keyed',
       () => `${process.name} performs ${what} although looking would have told`,
     )
-    const node = this.graph.nodes.get(action.node)
+    const node = graph.nodes.get(action.node)
     const decided = [...run.approvals.values()].some(
       (approval) =>
         approval.node === action.node &&
@@ -311,8 +417,8 @@ class Story {
     )
   }
 
-  private checkUndo(action: Action, checkpoint: string): void {
-    const { run } = this.truth
+  private checkUndo(action: Action, effects: Effects, checkpoint: string): void {
+    const { run } = this.castOf(effects.runId as RunId).truth
     const rollback = run.state.status === 'rolling_back' ? run.rollbacks.get(run.state.rollback) : undefined
     const act = rollback?.acts.get(checkpoint)
     must(
@@ -354,10 +460,12 @@ class Story {
   }
 
   private whereItIs(): string {
-    const { run } = this.truth
-    const visits = [...run.visits.values()].map(
-      ({ node, visit, state }) => `${node}/${visit} ${state.status}`,
-    )
-    return `${run.state.status}; ${visits.join(', ')}; open ${[...run.openApprovals].length}`
+    const open = [...this.casts.values()].filter(({ truth }) => !truth.ended)
+    return open.map(({ runId, truth }) => `${runId}: ${inWords(truth.run)}`).join(' | ')
   }
+}
+
+function inWords({ state, visits, openApprovals }: Run): string {
+  const steps = [...visits.values()].map(({ node, visit, state }) => `${node}/${visit} ${state.status}`)
+  return `${state.status}; ${steps.join(', ')}; open ${openApprovals.size}`
 }

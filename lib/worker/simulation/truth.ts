@@ -18,7 +18,16 @@ import type { GraphIndex } from '@/lib/workflow/graph-index'
 import { must } from './broken'
 import { simulatedKinds } from './kinds'
 import { digestOf, recount } from './recount'
+import { WalkTruth } from './walk-truth'
 import { expectedKey, type World } from './world'
+
+/** What a run knows of the runs above and below it. */
+export interface Family {
+  /** True for tokens of the child runs of this run's steps, and of the step that began this run. */
+  hasToken(jti: string): boolean
+  /** Each fact before it is folded in. Throws Broken. */
+  check(fact: Fact): void
+}
 
 export class Truth {
   readonly run: Run
@@ -27,20 +36,28 @@ export class Truth {
   private readonly places = new Map<string, number>()
   private readonly approvals = new Map<string, ApprovalProjection>()
   private readonly plans = new Map<string, Plan>()
+  private readonly walk: WalkTruth | undefined
   private lastHash: string
 
   constructor(
     private readonly graph: GraphIndex,
     private readonly world: World,
     private readonly runId: string,
-    wid: string,
+    readonly wid: string,
+    private readonly family: Family,
   ) {
     this.run = newRun(graph)
+    this.walk = this.run.walk && new WalkTruth(graph)
     this.lastHash = firstPrevHashSync(wid)
   }
 
   get ended(): boolean {
     return this.run.state.status === 'ended'
+  }
+
+  /** True when the ledger has that token. */
+  holds(jti: string): boolean {
+    return this.places.has(jti)
   }
 
   /** A commit became durable. Throws Broken. */
@@ -57,8 +74,11 @@ export class Truth {
       if (fact.type === 'rollback_request') this.notePlan(fact, commit)
       this.places.set(fact.jti, row.seq)
       this.facts.push(fact)
+      this.family.check(fact)
+      this.walk?.add(fact)
       evolve(run, fact)
       recount(run)
+      this.walk?.compare(run)
       if (fact.type === 'rollback_choice') this.checkLeft()
       this.digests.push(digestOf(run))
     }
@@ -98,7 +118,10 @@ export class Truth {
     const { run } = this
     must(!this.places.has(fact.jti), () => `Token ${fact.jti} is there twice`)
     for (const jti of fact.par)
-      must(this.places.has(jti), () => `A ${fact.type} follows ${jti}, which is not there`)
+      must(
+        this.places.has(jti) || (isLink(fact, jti) && this.family.hasToken(jti)),
+        () => `A ${fact.type} follows ${jti}, which is not there`,
+      )
     must(fact.par.length > 0 || fact.type === 'workflow_start', () => `A ${fact.type} follows nothing`)
     if (this.ended) this.checkAfterEnd(fact)
     if (fact.type === 'task_start') this.checkStart(fact)
@@ -146,7 +169,7 @@ export class Truth {
       fact.attempt > 1 ? retried : first || node.kind === 'pause_for_approval',
       () => `Attempt ${fact.attempt} of ${fact.node} began while it was ${state.status}`,
     )
-    if (fact.attempt === 1) {
+    if (fact.attempt === 1 && !run.walk) {
       const late = (this.graph.parents.get(fact.node) ?? []).find(
         (parent) => run.visits.get(parent)?.state.status !== 'done',
       )
@@ -176,6 +199,8 @@ export class Truth {
       this.graph.nodes.get(fact.node)?.kind ?? '',
     )
     if (!isSimulated || visit?.consequence === 'read_only' || this.run.start?.dryRun) return
+    // Routed along an error edge: what it gives is why it failed.
+    if (fact.label === 'error' && this.facts.at(-1)?.type === 'error') return
     const asked = visit?.state.status === 'waiting'
     const key = expectedKey(this.runId, fact.node, fact.visit, fact.attempt)
     must(
@@ -261,4 +286,10 @@ export class Truth {
       )
     }
   }
+}
+
+/** True where a token may follow one of another run: a child run its parent's step, a step the ends of its children. */
+function isLink(fact: Fact, jti: string): boolean {
+  if (fact.type === 'workflow_start') return fact.parentWid !== undefined
+  return fact.type === 'task_complete' && (fact.linked?.includes(jti) ?? false)
 }

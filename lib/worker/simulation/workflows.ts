@@ -1,6 +1,6 @@
-/** Random workflows: small graphs with every kind, question, bound and silence the engine knows. */
+/** Random workflows: small graphs with every kind, question, bound and silence the engine knows, in both orders. */
 
-import type { ApprovalSpec, Budget, GraphNode, Silence } from '@/lib/workflow/graph'
+import type { ApprovalSpec, Budget, GraphEdge, GraphNode, Silence } from '@/lib/workflow/graph'
 import { graphOf } from '@/lib/workflow/graph-fixture'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import type { Dice } from './dice'
@@ -16,9 +16,52 @@ const kindWeights = {
   pause_for_approval: 1,
 } as const satisfies Record<(typeof simulatedKinds)[number] | 'task' | 'pause_for_approval', number>
 
+/** The four sorts of stories: in which order the run goes, and whether its steps begin runs of their own. */
+export const storySorts = ['drawn', 'stepwise', 'drawn with children', 'stepwise with children'] as const
+export type StorySort = (typeof storySorts)[number]
+
+export interface Library {
+  root: GraphIndex
+  /** Workflows that steps name. */
+  named: ReadonlyMap<string, GraphIndex>
+}
+
+/** The workflows of one story. */
+export function randomLibrary(dice: Dice, sort: StorySort): Library {
+  const stepwise = sort.startsWith('stepwise')
+  if (!sort.endsWith('children')) {
+    return { root: stepwise ? randomWalk(dice, {}) : randomWorkflow(dice, {}), named: new Map() }
+  }
+  const small = (calls: readonly string[]) => {
+    const size = { most: 3, calls, isChild: true }
+    return dice.chance(0.5) ? randomWalk(dice, size) : randomWorkflow(dice, size)
+  }
+  const named = new Map([
+    ['leaf', small([])],
+    ['other leaf', small([])],
+    ['branch', small(['leaf'])],
+  ])
+  const size = { most: 5, calls: ['leaf', 'other leaf', 'branch'] }
+  return { root: stepwise ? randomWalk(dice, size) : randomWorkflow(dice, size), named }
+}
+
+interface Size {
+  /** Nodes, at most. */
+  most?: number
+  /** Workflows that its steps run; one step at least does, when there are any. */
+  calls?: readonly string[]
+  /** Nobody resumes a child by itself. */
+  isChild?: boolean
+}
+
+function randomIds(dice: Dice, most: number): string[] {
+  const length = dice.chance(0.15) ? 1 : dice.whole(2, most)
+  return Array.from({ length }, (_, index) => `n${index + 1}`)
+}
+
 /** One to twelve nodes; edges from earlier to later ones. */
-export function randomWorkflow(dice: Dice): GraphIndex {
-  const ids = Array.from({ length: dice.chance(0.15) ? 1 : dice.whole(2, 12) }, (_, index) => `n${index + 1}`)
+function randomWorkflow(dice: Dice, size: Size): GraphIndex {
+  const ids = randomIds(dice, size.most ?? 12)
   const edges: string[] = []
   const density = dice.next() * 0.5
   for (const [to, id] of ids.entries()) {
@@ -28,13 +71,102 @@ export function randomWorkflow(dice: Dice): GraphIndex {
   }
   const parentsOf = (id: string) =>
     edges.filter((edge) => edge.endsWith(`>${id}`)).map((edge) => edge.split('>')[0] as string)
-  const nodes = Object.fromEntries(ids.map((id) => [id, randomNode(dice, parentsOf(id))]))
+  const nodes = Object.fromEntries(ids.map((id) => [id, randomNode(dice, parentsOf(id), size)]))
+  addCalls(dice, nodes, size)
   const vocabulary = dice.chance(0.5) ? 'atd' : 'cascade'
   return indexGraph(graphOf(nodes, edges, { name: 'story', vocabulary, budget: randomBudget(dice) }))
 }
 
-function randomNode(dice: Dice, parents: string[]): Partial<GraphNode> {
-  const kind = dice.weighted(kindWeights)
+/** One to seven nodes in a row, with ways past some of them, loops, ends in the middle, and a fault now and then. */
+function randomWalk(dice: Dice, size: Size): GraphIndex {
+  const ids = randomIds(dice, size.most ?? 7)
+  const nodes = Object.fromEntries(ids.map((id, at) => [id, randomNode(dice, ids.slice(0, at), size)]))
+  const calling = addCalls(dice, nodes, size)
+  const edges: GraphEdge[] = []
+  const add = (from: string, to: string, when?: string, maxIterations?: number) =>
+    edges.push({ from, to, extra: {}, ...(when && { when }), ...(maxIterations && { maxIterations }) })
+  let loops = 0
+  for (const [at, id] of ids.entries()) {
+    const next = ids[at + 1]
+    const labels = new Set<string>()
+    if (next) {
+      const later = dice.pick(ids.slice(at + 1))
+      if (dice.chance(0.3)) {
+        add(id, next, 'on')
+        if (later !== next) add(id, later, 'past')
+        for (const label of ['on', 'past']) labels.add(label)
+      } else add(id, next)
+      if (dice.chance(calling.has(id) ? 0.6 : 0.3)) add(id, later, 'error')
+      if (later !== next && dice.chance(0.03)) add(id, later, labels.has('on') ? 'on' : undefined)
+    }
+    if (loops < 2 && dice.chance(0.35)) {
+      loops += 1
+      const label = dice.pick(['again', 'again', 'error'])
+      const isTaken = edges.some(({ from, when }) => from === id && when === label)
+      if (!isTaken) add(id, dice.pick(ids.slice(0, at + 1)), label, dice.whole(1, 3))
+      if (label === 'again') labels.add(label)
+    }
+    const node = nodes[id] as Partial<GraphNode>
+    if (labels.size > 0 && !calling.has(id)) {
+      // Without a label as well, where an edge without one leads on.
+      const plain = edges.some(({ from, when }) => from === id && when === undefined) ? [''] : []
+      node.config = { ...node.config, ...(node.config?.reads && { labels: [...labels, ...plain] }) }
+    }
+    if (!calling.has(id) && at > 0 && dice.chance(next ? 0.03 : 0.3)) {
+      nodes[id] = { kind: dice.pick(['terminate', 'terminate', 'fail']), config: {} }
+    }
+  }
+  const starts = [{ name: 'main', node: dice.chance(0.9) ? 'n1' : dice.pick(ids) }]
+  const vocabulary = dice.chance(0.5) ? 'atd' : 'cascade'
+  const graph = graphOf(nodes, [], {
+    name: 'story',
+    order: 'stepwise',
+    starts,
+    vocabulary,
+    budget: randomBudget(dice),
+  })
+  return indexGraph({ ...graph, edges })
+}
+
+/** Makes one or two of the nodes run other workflows; which ones. */
+function addCalls(
+  dice: Dice,
+  nodes: Record<string, Partial<GraphNode>>,
+  { calls = [] }: Size,
+): ReadonlySet<string> {
+  const calling = new Set<string>()
+  for (let left = calls.length > 0 ? dice.whole(1, 2) : 0; left > 0; left--) {
+    const id = dice.pick(Object.keys(nodes))
+    const { kind: _, config: __, timeoutS: ___, ...rest } = nodes[id] ?? {}
+    const late = dice.chance(0.2) ? { timeoutS: dice.whole(5, 120) } : {}
+    nodes[id] = { ...rest, ...late, ...randomCall(dice, calls) }
+    calling.add(id)
+  }
+  return calling
+}
+
+function randomCall(dice: Dice, calls: readonly string[]): Pick<GraphNode, 'kind' | 'config'> {
+  const kind = dice.pick(['call', 'call', 'parallel', 'map'] as const)
+  const branch = () => ({ workflow: dice.pick(calls) })
+  switch (kind) {
+    case 'call':
+      return { kind, config: branch() }
+    case 'parallel':
+      return { kind, config: { branches: Array.from({ length: dice.whole(1, 3) }, branch) } }
+    case 'map':
+      return {
+        kind,
+        config: { ...branch(), items_from: 'trigger.items', max_items: 9, max_concurrent: dice.whole(1, 3) },
+      }
+  }
+}
+
+/** What the run of a story is given: the list for its `map` steps. */
+export const storyInput = { items: ['a', 'b', 'c'] }
+
+function randomNode(dice: Dice, parents: string[], { isChild = false }: Size): Partial<GraphNode> {
+  const drawn = dice.weighted(kindWeights)
+  const kind = isChild && drawn === 'pause_for_approval' ? 'file' : drawn
   const node: Partial<GraphNode> = {
     kind,
     config: simulatedConfig(kind, dice, parents),

@@ -1,0 +1,149 @@
+/*
+ * The walk of a stepwise run, followed a second time by other means: along the facts, with a path and counts of its
+ * own. It knows the rules (one place at a time, a label picks the edge, bounds hold, a rollback puts the place back)
+ * and nothing of how the engine keeps them.
+ */
+import type { Fact, FactOf } from '@/lib/engine/facts'
+import type { Run } from '@/lib/engine/run'
+import type { GraphIndex } from '@/lib/workflow/graph-index'
+import { must } from './broken'
+
+interface Place {
+  node: string
+  /** The token that led here: the first token of the visit follows it. */
+  from: string
+  edge?: number
+  /** Unknown until something of the visit is written. */
+  visit?: number
+  takenBack?: boolean
+}
+
+export class WalkTruth {
+  private path: Place[] = []
+  private over = false
+  private readonly seen = new Map<string, number>()
+  private readonly asked = new Map<string, FactOf<'rollback_request'>>()
+
+  constructor(private readonly graph: GraphIndex) {}
+
+  /** The next fact of the run. Throws Broken when the walk could not have come to it. */
+  add(fact: Fact): void {
+    switch (fact.type) {
+      case 'workflow_start':
+        this.path = [{ node: fact.entry ?? '', from: fact.jti }]
+        return
+      case 'task_start':
+      case 'task_offered':
+      case 'error':
+        if (fact.type !== 'error' || fact.code !== 'rollback_timeout') this.standsAt(fact)
+        return
+      case 'approval_asked':
+        if (fact.kind === 'approval') this.standsAt(fact)
+        return
+      case 'task_complete':
+        this.standsAt(fact)
+        return this.goOn(fact)
+      case 'rollback_request':
+        this.asked.set(fact.rollback, fact)
+        return
+      case 'rollback_act_result':
+        if (fact.status !== 'completed') return
+        for (const place of this.path) {
+          if (place.node === fact.node && place.visit === fact.visit) place.takenBack = true
+        }
+        return
+      case 'rollback_result':
+        if (fact.status === 'completed') this.takeBack(fact)
+        return
+      case 'rollback_choice':
+        if (fact.choice === 'go_on') this.putBack(fact)
+        return
+      case 'workflow_complete':
+        must(
+          fact.terminalStatus !== 'success' || this.over,
+          () => `The walk ended well at ${this.place?.node} although it could go on`,
+        )
+    }
+  }
+
+  /** Throws Broken unless the fold's walk stands where this one does. */
+  compare(run: Run): void {
+    const words = (path: { node: string; edge?: number }[]) =>
+      path.map(({ node, edge }) => `${edge ?? ''}>${node}`).join(' ')
+    const kept = run.walk?.path.map(({ visit, edge }) => ({ node: visit.node, edge })) ?? []
+    must(
+      words(kept) === words(this.path),
+      () => `The fold walked ${words(kept)}; the facts say ${words(this.path)}`,
+    )
+    for (const [at, edge] of this.graph.graph.edges.entries()) {
+      const taken = run.walk?.taken.get(at) ?? 0
+      must(taken === this.timesTaken(at), () => `The fold counts ${taken} for ${edge.from} → ${edge.to}`)
+      must(
+        taken <= (edge.maxIterations ?? taken),
+        () => `${edge.from} → ${edge.to} was taken ${taken} times; ${edge.maxIterations} are allowed`,
+      )
+    }
+  }
+
+  private get place(): Place | undefined {
+    return this.path.at(-1)
+  }
+
+  private timesTaken(edge: number): number {
+    return this.path.filter((place) => place.edge === edge).length
+  }
+
+  private standsAt(fact: { type: string; node: string; visit: number; par: string[] }): void {
+    const { place } = this
+    const what = `A ${fact.type} of ${fact.node} in visit ${fact.visit}`
+    if (!place) return must(false, () => `${what} came before the walk began`)
+    must(place.node === fact.node && !this.over, () => `${what}: the walk stands at ${place.node}`)
+    if (place.visit === undefined) {
+      const last = this.seen.get(fact.node) ?? 0
+      must(fact.visit > last, () => `${what} is no new visit`)
+      must(fact.par.includes(place.from), () => `${what} does not follow from the step before it`)
+      place.visit = fact.visit
+      this.seen.set(fact.node, fact.visit)
+    }
+    must(place.visit === fact.visit, () => `${what}: the walk is in visit ${place.visit} of it`)
+  }
+
+  private goOn({ node, label, jti }: FactOf<'task_complete'>): void {
+    const kind = this.graph.nodes.get(node)?.kind
+    const ends = kind === 'terminate' || kind === 'fail'
+    const open = [...this.graph.graph.edges.entries()].filter(
+      ([at, edge]) =>
+        !ends &&
+        edge.from === node &&
+        edge.when === label &&
+        (edge.maxIterations === undefined || this.timesTaken(at) < edge.maxIterations),
+    )
+    const [only] = open
+    if (open.length === 1 && only) this.path.push({ node: only[1].to, from: jti, edge: only[0] })
+    else this.over = true
+  }
+
+  /** A completed rollback takes back whatever it reaches, whether there was something to undo or not. */
+  private takeBack({ rollback }: FactOf<'rollback_result'>): void {
+    const asked = this.asked.get(rollback)
+    if (!asked) return
+    const named = this.path.findLastIndex(({ node }) => node === asked.node)
+    const from = asked.scope === 'full_workflow' ? 0 : named
+    const to = asked.scope === 'single' ? named + 1 : this.path.length
+    if (from >= 0) for (const place of this.path.slice(from, to)) place.takenBack = true
+  }
+
+  private putBack({ rollback }: FactOf<'rollback_choice'>): void {
+    const asked = this.asked.get(rollback)
+    if (!asked) return
+    const named = this.path.findLastIndex(({ node }) => node === asked.node)
+    const places = [
+      asked.scope === 'full_workflow' ? 0 : named,
+      this.path.findIndex((place) => place.takenBack),
+    ].filter((at) => at >= 0)
+    if (places.length === 0) return
+    const [{ node, from, edge }] = this.path.splice(Math.min(...places)) as [Place]
+    this.path.push({ node, from, edge })
+    this.over = false
+  }
+}
