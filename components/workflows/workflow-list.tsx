@@ -38,6 +38,11 @@ export function WorkflowList() {
         {query.data && <span className="num text-ink-3">{query.data.items.length.toLocaleString('en')}</span>}
         <span className="flex-1" />
         {mayNot && <span className="text-ink-3 max-lg:hidden">Importing takes the role author.</span>}
+        {!mayNot && (
+          <Button size="sm" asChild className="max-md:hidden">
+            <Link href={links.workflowPlan()}>Plan from a goal</Link>
+          </Button>
+        )}
         {importButton}
         <span className="max-md:hidden">
           <PageHelp page="Workflows" keys={[['n', 'import a workflow']]}>

@@ -56,6 +56,8 @@ export const problemStatus = {
   // workflows
   workflow_invalid: 422,
   input_invalid: 422,
+  plan_not_approved: 409,
+  model_failed: 502,
   // runs
   run_moved_on: 409,
   run_ended: 409,

@@ -34,5 +34,7 @@ export const keys = {
   runValue: (id: string, hash: string) => ['run', id, 'value', hash] as const,
   rollbackPlan: (id: string, node: string, scope: string) => ['run', id, 'plan', node, scope] as const,
   workflows: ['workflows'] as const,
+  planChoices: ['plan-choices'] as const,
+  plan: (version: string, plan: string) => ['plan', version, plan] as const,
   workflow: (version: string) => ['workflows', version] as const,
 }

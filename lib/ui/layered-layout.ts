@@ -19,6 +19,7 @@ import {
   nodeSize,
   type Point,
 } from './layout-terms'
+import { apart, withWaysBack } from './ways-back'
 
 const rowGap = 36
 const railGap = 14
@@ -46,53 +47,12 @@ interface Cell {
 /** Lays the graph out. Edges whose ends are not among the nodes are left out. */
 export function layeredLayout(input: LayoutInput): GraphLayout {
   if (input.nodes.length === 0) return { nodes: new Map(), routes: [], width: 0, height: 0 }
-  const { edges, back } = withoutLoops(input)
+  const { edges, back } = apart(input)
   const layerOf = layering(input.nodes, edges)
   const { layers, cells } = cellsOf(input.nodes, edges, layerOf)
   orderLayers(layers)
   placeHeights(layers)
   return withWaysBack(draw(input, edges, layerOf, layers, cells), back)
-}
-
-/** The edges, apart those that lead back along a path from a start. Without an edge from a node to itself. */
-function withoutLoops(input: LayoutInput): { edges: LayoutEdge[]; back: LayoutEdge[] } {
-  const known = new Set(input.nodes)
-  const out = new Map<string, string[]>(input.nodes.map((id) => [id, []]))
-  const seen = new Set<string>()
-  const clean = input.edges.filter(({ from, to }) => {
-    const key = `${from}\n${to}`
-    if (from === to || !known.has(from) || !known.has(to) || seen.has(key)) return false
-    seen.add(key)
-    out.get(from)?.push(to)
-    return true
-  })
-  const closing = backEdges(input.nodes, out)
-  const isBack = ({ from, to }: LayoutEdge) => closing.has(`${from}\n${to}`)
-  return { edges: clean.filter((edge) => !isBack(edge)), back: clean.filter(isBack) }
-}
-
-/** Edges to a node that is still open on the way from a start: depth first, without recursion. */
-function backEdges(nodes: readonly string[], out: Map<string, string[]>): Set<string> {
-  const back = new Set<string>()
-  const state = new Map<string, 'open' | 'closed'>()
-  for (const root of nodes) {
-    if (state.has(root)) continue
-    const path: { id: string; next: number }[] = [{ id: root, next: 0 }]
-    state.set(root, 'open')
-    while (path.length > 0) {
-      const top = path[path.length - 1] as { id: string; next: number }
-      const child = out.get(top.id)?.[top.next++]
-      if (child === undefined) {
-        state.set(top.id, 'closed')
-        path.pop()
-      } else if (state.get(child) === 'open') back.add(`${top.id}\n${child}`)
-      else if (!state.has(child)) {
-        state.set(child, 'open')
-        path.push({ id: child, next: 0 })
-      }
-    }
-  }
-  return back
 }
 
 function layering(nodes: readonly string[], edges: LayoutEdge[]): Map<string, number> {
@@ -381,42 +341,4 @@ function worded(route: EdgeRoute, { words }: LayoutEdge): EdgeRoute {
   const end = route.points[route.points.length - 1]
   if (words === undefined || !end) return route
   return { ...route, words: { x: Math.round(end.x - 10 - words / 2), y: end.y - 9 } }
-}
-
-const backGap = 20
-const backLane = 14
-
-/** The layout with the edges that close a loop: out at the right, below what stands between, and in at the left. */
-function withWaysBack(layout: GraphLayout, back: readonly LayoutEdge[]): GraphLayout {
-  if (back.length === 0) return layout
-  const boxes = [...layout.nodes.values()]
-  const lanes: { left: number; right: number; y: number }[] = []
-  const routes = [...layout.routes]
-  const bySpan = [...back].sort((a, b) => spanOf(layout, a) - spanOf(layout, b))
-  for (const edge of bySpan) {
-    const from = layout.nodes.get(edge.from) as Point
-    const to = layout.nodes.get(edge.to) as Point
-    const right = from.x + nodeSize.width + 12
-    const left = to.x - 12
-    const between = boxes.filter(({ x }) => x + nodeSize.width >= left && x <= right)
-    let y = Math.max(...between.map((box) => box.y + nodeSize.height)) + backGap
-    for (const lane of lanes) if (lane.left <= right && lane.right >= left) y = Math.max(y, lane.y + backLane)
-    lanes.push({ left, right, y })
-    const points = [
-      { x: from.x + nodeSize.width, y: from.y + nodeSize.height / 2 },
-      { x: right, y: from.y + nodeSize.height / 2 },
-      { x: right, y },
-      { x: left, y },
-      { x: left, y: to.y + nodeSize.height / 2 },
-      { x: to.x, y: to.y + nodeSize.height / 2 },
-    ]
-    const words = edge.words === undefined ? {} : { words: { x: Math.round((left + right) / 2), y } }
-    routes.push({ from: edge.from, to: edge.to, points, ...words })
-  }
-  const height = Math.max(layout.height, ...lanes.map((lane) => lane.y + 8))
-  return { ...layout, routes, height }
-}
-
-function spanOf(layout: GraphLayout, { from, to }: LayoutEdge): number {
-  return (layout.nodes.get(from)?.x ?? 0) - (layout.nodes.get(to)?.x ?? 0)
 }

@@ -4,7 +4,15 @@ import ELK, {
   type ElkExtendedEdge,
   type ElkNode,
 } from 'elkjs/lib/elk-api.js'
-import { type EdgeRoute, type GraphLayout, type LayoutInput, nodeSize, type Point } from './layout-terms'
+import {
+  type EdgeRoute,
+  type GraphLayout,
+  type LayoutEdge,
+  type LayoutInput,
+  nodeSize,
+  type Point,
+} from './layout-terms'
+import { apart, withWaysBack } from './ways-back'
 
 /*
  * elk lays out small graphs more beautifully than we do, in up to two seconds; so it works in a worker of its own, which
@@ -24,9 +32,6 @@ const layoutOptions = {
   'elk.layered.spacing.nodeNodeBetweenLayers': '34',
   'elk.layered.spacing.edgeNodeBetweenLayers': '16',
   'elk.layered.spacing.edgeEdgeBetweenLayers': '8',
-  // What leads back goes round: out at the right and in at the left, like every other edge.
-  'elk.layered.feedbackEdges': 'true',
-  'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
   'elk.spacing.edgeLabel': '0',
   'elk.padding': '[top=0,left=0,bottom=0,right=0]',
 }
@@ -71,8 +76,7 @@ function start(): Started {
 
 /** Lays the graph out with elk, in its worker. Rejects when elk cannot, or its worker is not to be had. */
 export async function elkLayout(input: LayoutInput): Promise<GraphLayout> {
-  const known = new Set(input.nodes)
-  const edges = input.edges.filter(({ from, to }) => known.has(from) && known.has(to) && from !== to)
+  const { edges, back } = apart(input)
   const { elk, broken } = theElk()
   const drawing = elk.layout({
     id: 'graph',
@@ -92,10 +96,10 @@ export async function elkLayout(input: LayoutInput): Promise<GraphLayout> {
     })),
   })
   const drawn = await Promise.race([drawing, broken])
-  return readElk(drawn, edges)
+  return withWaysBack(readElk(drawn, edges), back)
 }
 
-function readElk(drawn: ElkNode, edges: LayoutInput['edges']): GraphLayout {
+function readElk(drawn: ElkNode, edges: readonly LayoutEdge[]): GraphLayout {
   const nodes = new Map<string, Point>()
   for (const child of drawn.children ?? []) {
     nodes.set(child.id, { x: Math.round(child.x ?? 0), y: Math.round(child.y ?? 0) })

@@ -22,6 +22,7 @@ export const links = {
     withQuery(`/runs/${encodeURIComponent(run)}/rollback`, view),
   workflows: '/workflows',
   workflowImport: '/workflows/import',
+  workflowPlan: (view: { version?: string; plan?: string } = {}) => withQuery('/workflows/plan', view),
   workflow: (version: string, view: { tab?: 'graph' | 'source' | 'versions' } = {}) =>
     withQuery(`/workflows/${encodeURIComponent(version)}`, view),
   workflowRun: (version: string) => `/workflows/${encodeURIComponent(version)}/run`,

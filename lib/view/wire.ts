@@ -287,6 +287,32 @@ export interface Validation {
   graph?: WorkflowGraph
 }
 
+/** `GET /api/v1/plans`: what a goal can be planned with. */
+export interface PlanChoices {
+  /** Model backends of the installation, by name. */
+  backends: string[]
+  /** agentd workflows whose policy, models, secrets and budget a plan may be given. */
+  configurations: { version: string; name: string; backends: string[] }[]
+}
+
+/**
+ * `POST /api/v1/plans {goal, backend?, configuration?}`, and `GET …/plans/{version}?plan=`. Without `graph` the last
+ * answer of the model and what is wrong with it. `POST …/plans/{version}/approve {plan}` imports this very plan.
+ */
+export interface PlanView {
+  /** Hash under which it is kept until somebody approves it. */
+  plan: string
+  goal: string
+  text: string
+  version?: string
+  graph?: WorkflowGraph
+  diagnostics: Diagnostic[]
+  /** How often the model was asked. */
+  attempts: number
+  plannedBy: string
+  plannedAt: number
+}
+
 /** `POST /api/v1/workflows/{version}/policy-check {tool, …}`: would this call be allowed? Nothing is done. */
 export interface PolicyCheck {
   allowed: boolean

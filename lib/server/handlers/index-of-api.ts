@@ -11,6 +11,7 @@ export const apiLinks = {
   me: '/api/v1/me',
   overview: '/api/v1/overview',
   people: '/api/v1/people',
+  plans: '/api/v1/plans',
   runs: '/api/v1/runs',
   stream: '/api/v1/stream',
   tasks: '/api/v1/tasks',

@@ -12,6 +12,7 @@ import { route } from '../current'
 import { type PageRequest, pageOf, queryOf } from '../http/paging'
 import { json, roleMissing } from '../http/route'
 import type { Installation } from '../installation'
+import { refuseUnapproved } from '../plans'
 import { runIdFrom } from '../run-id'
 import { startRun } from '../runs'
 
@@ -108,11 +109,12 @@ export const postRun = route(
   },
 )
 
-async function versionNamed(installation: Parameters<typeof startRun>[0], name: string): Promise<string> {
+async function versionNamed(installation: Installation, name: string): Promise<string> {
   const { workflows } = installation.store
   if (await workflows.get(name)) return name
   const [newest] = await workflows.versions(name)
   if (newest) return newest.version
+  refuseUnapproved(installation, name)
   throw new Problem('not_found', `No workflow is stored as "${name.slice(0, 80)}"; import it first`)
 }
 

@@ -1,0 +1,4 @@
+import { approve } from '@/lib/server/handlers/plans'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: approve })
