@@ -80,6 +80,16 @@ export function planSentenceOf(step: PlanStep, kind: string | undefined): string
       : 'Rolls back the runs it began, the last one first, each step from its own checkpoint.'
 }
 
+/** Up to so many steps that are only set back are listed one by one. */
+export const setBackListed = 4
+
+/** Steps that are only set back, each once: "draft ×4, note_path ×4, again". */
+export function setBackWords({ steps }: RollbackPlanView): string {
+  const visits = new Map<string, number>()
+  for (const { fate, label } of steps) if (fate === 'reset') visits.set(label, (visits.get(label) ?? 0) + 1)
+  return [...visits].map(([label, n]) => (n > 1 ? `${label} ×${n}` : label)).join(', ')
+}
+
 /** Worst first: what a node that meets several fates is painted with. */
 const gravest: PlanFate[] = [
   'irreversible',

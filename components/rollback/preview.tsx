@@ -3,7 +3,7 @@ import { useRef, useState } from 'react'
 import { Button } from '@/components/ui/button'
 import { cx } from '@/components/ui/cx'
 import { ErrorNote } from '@/components/ui/error-note'
-import { Fact, Facts } from '@/components/ui/facts'
+import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { Field, Input } from '@/components/ui/field'
 import { HoldButton } from '@/components/ui/hold-button'
 import { NoUndoIcon } from '@/components/ui/icons'
@@ -27,6 +27,8 @@ import {
   planKey,
   planName,
   planSentenceOf,
+  setBackListed,
+  setBackWords,
   whyNot,
 } from './plan-words'
 import { ScopeChoice } from './scope-choice'
@@ -252,10 +254,12 @@ function Forbidden({ plan }: { plan: RollbackPlanView }) {
 }
 
 function Steps({ plan, kindOf }: { plan: RollbackPlanView; kindOf: (node: string) => string | undefined }) {
+  // A long walk sets much back that changed nothing: that is one line, not fifty.
+  const many = plan.counts.reset > setBackListed
   const steps = plan.steps.filter(
-    ({ fate }) => fate === 'restored' || fate === 'compensated' || fate === 'reset',
+    ({ fate }) => fate === 'restored' || fate === 'compensated' || (fate === 'reset' && !many),
   )
-  if (steps.length === 0) return null
+  if (steps.length === 0 && !many) return null
   return (
     <Facts label={120} className="mb-3">
       {steps.map((step) => (
@@ -263,6 +267,11 @@ function Steps({ plan, kindOf }: { plan: RollbackPlanView; kindOf: (node: string
           {asSentence(planSentenceOf(step, kindOf(step.node)))}
         </Fact>
       ))}
+      {many && (
+        <Fact label="Only set back">
+          {setBackWords(plan)}. <Sub>They changed nothing outside and can run again.</Sub>
+        </Fact>
+      )}
     </Facts>
   )
 }

@@ -70,9 +70,12 @@ export const EdgeLayer = memo(function EdgeLayer({
           <path key={group.key} className="rg-arrow" data-tone={group.tone} d={group.arrows} />
         ))}
         {words.map(({ key, x, y, text, taken }) => (
-          <text key={key} className="rg-words" data-taken={taken} x={x} y={y}>
-            {text}
-          </text>
+          <g key={key} className="rg-words" data-taken={taken}>
+            <rect x={x - widthOf(text) / 2} y={y - 8} width={widthOf(text)} height={16} />
+            <text x={x} y={y}>
+              {text}
+            </text>
+          </g>
         ))}
       </svg>
     </ViewportPortal>
@@ -85,6 +88,11 @@ function ownLoops(layout: GraphLayout, edges: EdgeFrames): EdgeRoute[] {
     const at = from === to ? layout.nodes.get(from) : undefined
     return at ? [{ from, to, ...ownLoop(at) }] : []
   })
+}
+
+/** Px of a line of 12 px letters, with a little room. */
+function widthOf(text: string): number {
+  return Math.round(text.length * 6) + 8
 }
 
 interface Words {

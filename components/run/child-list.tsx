@@ -15,7 +15,16 @@ import type { ChildCounts, RunRow } from '@/lib/view/wire'
 type Show = '' | 'failed' | 'waiting' | 'running'
 
 /** The runs that one visit of a step began, a page at a time; those that need a look can be had alone. */
-export function ChildList({ run, counts }: { run: string; counts: ChildCounts }) {
+export function ChildList({
+  run,
+  counts,
+  alike,
+}: {
+  run: string
+  counts: ChildCounts
+  /** They are all of one workflow, so its name tells nothing. */
+  alike: boolean
+}) {
   const [show, setShow] = useState<Show>('')
   const query = useChildRuns(run, counts.node, counts.visit, show)
   const rows = query.data?.pages.flatMap((page) => page.items) ?? []
@@ -46,7 +55,7 @@ export function ChildList({ run, counts }: { run: string; counts: ChildCounts })
       ) : (
         <ul aria-label="Runs it began" className="border-t">
           {rows.map((row) => (
-            <Child key={row.id} row={row} numbered={counts.total > 1} />
+            <Child key={row.id} row={row} numbered={counts.total > 1} alike={alike} />
           ))}
         </ul>
       )}
@@ -61,19 +70,18 @@ export function ChildList({ run, counts }: { run: string; counts: ChildCounts })
   )
 }
 
-function Child({ row, numbered }: { row: RunRow; numbered: boolean }) {
+function Child({ row, numbered, alike }: { row: RunRow; numbered: boolean; alike: boolean }) {
   return (
     <li>
       <Link
         href={links.run(row.id)}
-        className="ring-inside grid h-8 grid-cols-[auto_minmax(0,1fr)_auto_auto] items-center gap-x-3 border-b px-4 hover:bg-hover max-md:h-12"
+        className="ring-inside flex h-8 items-center gap-3 border-b px-4 hover:bg-hover max-md:h-12"
       >
-        <span className="num min-w-6 text-right text-ink-3">
-          {numbered && row.parent ? row.parent.index + 1 : ''}
-        </span>
-        <span className="flex min-w-0 items-baseline gap-2">
-          <span className="truncate">{row.workflow}</span>
-          <span className="mono truncate text-ink-3">{shortId(row.id)}</span>
+        {numbered && row.parent && (
+          <span className="num min-w-6 shrink-0 text-right text-ink-3">{row.parent.index + 1}</span>
+        )}
+        <span className="min-w-0 flex-1 truncate">
+          {alike ? <span className="mono">{shortId(row.id)}</span> : row.workflow}
         </span>
         <RunMark run={row} />
         <Took from={row.startedAt} to={row.endedAt} className="w-16 text-right text-ink-2" />

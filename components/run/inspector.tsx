@@ -94,7 +94,7 @@ export function Inspector({
       >
         {children && (
           <TabPanel value="runs" className="overflow-visible">
-            <ChildList run={run} counts={children} />
+            <ChildList run={run} counts={children} alike={frame.kind === 'map'} />
             {frame.kind === 'agent_loop' && children.only && <LoopTranscript run={children.only.id} />}
           </TabPanel>
         )}
