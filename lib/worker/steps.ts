@@ -120,7 +120,9 @@ export class Steps {
     const standing = await this.standing(node, visit)
     const found = await ports.book.read(this.lease.runId, (run) => {
       const current = run.visits.get(node)
-      return { actionHash: current?.action, checkpoint: current?.checkpoint, taskJti: current?.taskJti }
+      // Another worker may have had the run since, and people may have gone on from a rollback.
+      if (current?.visit !== visit) throw visitOver(node, this.lease.runId, visit)
+      return { actionHash: current.action, checkpoint: current.checkpoint, taskJti: current.taskJti }
     })
     const action = found.actionHash && ((await readJson(ports.ledger, found.actionHash)) as unknown as Action)
     if (!action) throw new Error(`The action of ${node} is not in the store`)
@@ -140,10 +142,7 @@ export class Steps {
       const runner = node && ports.runnerOf(node.kind)
       if (!node || !runner) throw new Error(`Nothing here performs ${nodeId} of ${this.lease.runId}`)
       if (current?.visit !== visit) {
-        throw new Problem(
-          'run_moved_on',
-          `${nodeId} of ${this.lease.runId} is not in visit ${visit} any more`,
-        )
+        throw visitOver(nodeId, this.lease.runId, visit)
       }
       return {
         node,
@@ -413,6 +412,10 @@ function answeredError({ node }: Standing, action: Action, { output }: Performed
     retriable: action.consequence === 'read_only',
     description: `${action.target || node.label} answered${status}, and no edge takes the error branch of ${node.label}`,
   }
+}
+
+function visitOver(node: string, runId: string, visit: number): Problem {
+  return new Problem('run_moved_on', `${node} of ${runId} is not in visit ${visit} any more`)
 }
 
 function lateFor(node: GraphNode): EffectFailed {
