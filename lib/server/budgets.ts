@@ -21,6 +21,12 @@ const words: Record<Currency, (limit: number, spent: number) => string> = {
     `The run may write ${limit} bytes to files (max_fs_write_mb), and this would make it ${spent}`,
 }
 
+/**
+ * Runs that may be begun below one that nobody began: a workflow whose branches call it again would otherwise fill the
+ * disk, eight deep. As many as a run may take steps.
+ */
+const maxChildrenByDefault = 10_000
+
 /** A run on the way up from a step to the run that nobody began. */
 interface Payer {
   runId: RunId
@@ -34,6 +40,32 @@ interface Payer {
  */
 export class Budgets {
   readonly #spent = new Map<string, number>()
+  readonly #begun = new Map<string, number>()
+  readonly #maxChildren: number
+
+  constructor({ maxChildren = maxChildrenByDefault }: { maxChildren?: number } = {}) {
+    this.#maxChildren = maxChildren
+  }
+
+  /**
+   * Counts one more run below the run that nobody began. Counted by this process, since its start. Throws EffectFailed
+   * `too_many_children`.
+   */
+  async countChild(house: Installation, step: ReachingStep): Promise<void> {
+    const top = (await payersOf(house, step)).at(-1)?.runId ?? step.header.runId
+    const begun = (this.#begun.get(top) ?? 0) + 1
+    if (begun > this.#maxChildren) {
+      throw new EffectFailed(
+        'too_many_children',
+        `${step.node} would begin more than ${this.#maxChildren.toLocaleString('en-US')} runs below ${top}, the most one run may have`,
+        { errorType: 'resource_exhausted' },
+      )
+    }
+    this.#begun.delete(top)
+    this.#begun.set(top, begun)
+    const [oldest] = this.#begun.keys()
+    if (this.#begun.size > countsKept && oldest !== undefined) this.#begun.delete(oldest)
+  }
 
   /** The step's purse: 0 asks whether anything is left. Throws EffectFailed `budget_exhausted`, naming the limit. */
   purseOf(house: Installation, step: ReachingStep, currency: Currency): (amount: number) => Promise<void> {

@@ -77,8 +77,15 @@ class StepReach implements Reach {
   }
 
   get children(): Reach['children'] {
-    const house = this.#house
-    return childRunsOf(house.ports, childWorkflows(house), this.#step)
+    const [house, step] = [this.#house, this.#step]
+    const runs = childRunsOf(house.ports, childWorkflows(house), step)
+    return {
+      ...runs,
+      async run(child, signal) {
+        await house.reachable.budgets.countChild(house, step)
+        return runs.run(child, signal)
+      },
+    }
   }
 }
 
