@@ -52,6 +52,18 @@ export function urlMatches(pattern: string, url: CanonicalUrl): boolean {
   return url.path.startsWith(`${folder}/`) && !hidesDots(url.path)
 }
 
+/** Whether a pattern allows anything at all at the scheme, host and port of a URL. */
+export function mayMatchHost(pattern: string, url: string): boolean {
+  const origin = canonicalUrl(url)?.origin
+  if (origin === undefined) return false
+  const prefix = pattern.replace(/\/\*\*?$/, '')
+  return (
+    pattern === '*' ||
+    canonicalUrl(prefix)?.origin === origin ||
+    (isSchemeOnly(prefix) && origin.startsWith(`${prefix.toLowerCase().replace(/\/$/, '')}//`))
+  )
+}
+
 /** Hosts with ports that patterns name themselves: `host:port`. A `*` names nobody. */
 export function namedHosts(patterns: readonly string[]): string[] {
   const named = patterns.flatMap((pattern) => {

@@ -21,7 +21,9 @@ import {
 } from '@/lib/nodes/http-request'
 import { narrowed } from '@/lib/nodes/node-kind'
 import { renderJson, renderTemplate } from '@/lib/nodes/template'
+import { denial } from '@/lib/policy/denial'
 import type { Target } from '@/lib/policy/targets'
+import { mayMatchHost } from '@/lib/policy/url-pattern'
 import { notDone } from './dry-run'
 import { filledHeaders } from './header-secrets'
 import { deeperThan, maxJsonDepth } from './parse-bounded'
@@ -62,7 +64,7 @@ export const httpRequestRunner: Runner = {
     await allowed(wanted, effects)
     const target = judgedTarget(wanted.url, effects.policy.privateTargets)
     encodedBody(wanted)
-    if (wanted.compensate) checkCompensation(wanted.compensate, effects)
+    if (wanted.compensate) await checkCompensation(wanted.compensate, effects)
     const consequence = narrowed(consequenceOf(wanted), step.node)
     const spoken = spokenTarget(wanted.method, target)
     return {
@@ -214,15 +216,29 @@ function isExpected(status: number, expected: RequestDo['expect_status']): boole
 
 const marker = /\{\{[^{}]*\}\}/g
 
-/** Refuses a compensating request that could never be sent, before anything is done that it should undo. */
-function checkCompensation(declared: Compensation, effects: Effects): void {
+/**
+ * Refuses a compensating request that could never be sent, before anything is done that it should undo. What its
+ * templates make of it is only known then; until then a policy is asked for its host.
+ */
+async function checkCompensation(declared: Compensation, effects: Effects): Promise<void> {
   if (!/^https?:\/\/[^/?#{}]+([/?#]|$)/i.test(declared.url)) {
     throw refusal(
       'url_refused',
       'The URL of "compensate" must name its host itself, such as https://api.example.com/orders/{{response.body.id}}.',
     )
   }
-  judgedTarget(declared.url.replace(marker, 'x'), effects.policy.privateTargets)
+  const { url: written, method } = declared
+  const url = written.replace(marker, 'x')
+  judgedTarget(url, effects.policy.privateTargets)
+  if (url === written) return allowed({ method: method.toUpperCase(), url }, effects)
+  const { allow } = effects.policy
+  if (!allow || allow.http.urls.some((pattern) => mayMatchHost(pattern, url))) return
+  const { code, sentence } = denial(
+    { tool: 'http.request', method: method.toUpperCase(), url: written },
+    'policy.http.urls',
+    'no rule of policy.http.urls names the host of "compensate"',
+  )
+  throw refusal(code, sentence)
 }
 
 function spokenTemplate(declared: Compensation): string {

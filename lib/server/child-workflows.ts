@@ -9,7 +9,7 @@ import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
 import { nodeKind } from '@/lib/nodes/registry'
 import { EffectFailed } from '@/lib/runners/runner'
 import type { ChildWorkflows } from '@/lib/worker/child-runs'
-import type { WorkflowGraph } from '@/lib/workflow/graph'
+import type { Allowlist, Policy, WorkflowGraph } from '@/lib/workflow/graph'
 import { readAuthored } from './authored-files'
 import type { Installation } from './installation'
 import { importWorkflow, keepDerived } from './workflows'
@@ -48,7 +48,7 @@ async function loadChild(
     )
   }
   const above = await house.graphOf(parent.version)
-  const held = underCaller(graph, above.graph)
+  const held = underCaller(graph, above.graph, house.ports.unconfined)
   const pinned = held === graph ? version : await keepDerived(house, held, parent.startedBy)
   return { version: pinned, consequence: consequenceOfGraph(graph) }
 }
@@ -71,17 +71,50 @@ async function loadLoop(
  * A child runs under the policy of whoever calls it, with the same backends, secrets and servers (agentd section 1.45):
  * calling a workflow never allows what calling it was not allowed.
  */
-export function underCaller(child: WorkflowGraph, caller: WorkflowGraph): WorkflowGraph {
-  const { policy, backends = [], secrets = [], extra } = caller
-  const isBound = policy.allow !== undefined || policy.rego !== undefined
+export function underCaller(
+  child: WorkflowGraph,
+  caller: WorkflowGraph,
+  unconfined: boolean | undefined,
+): WorkflowGraph {
+  const { backends = [], secrets = [], extra } = caller
+  const policy = heldPolicy(child, caller, unconfined ?? false)
   const servers = extra.mcp_servers
-  if (!isBound && backends.length + secrets.length === 0 && servers === undefined) return child
+  if (policy === child.policy && backends.length + secrets.length === 0 && servers === undefined) return child
   return {
     ...child,
-    policy: isBound ? policy : child.policy,
+    policy,
     ...withNamed('backends', [...backends, ...(child.backends ?? [])]),
     ...withNamed('secrets', [...secrets, ...(child.secrets ?? [])]),
     extra: servers === undefined ? child.extra : { ...child.extra, mcp_servers: servers },
+  }
+}
+
+/**
+ * What the child may do. A caller that states a policy, or that is no agentd workflow and so is given what it declares
+ * and nothing else, hands its own down. An agentd caller that states none may do anything within the installation except
+ * run programs and read variables, which on a server must be named (unlisted.ts); its child names none for it.
+ */
+function heldPolicy(
+  { policy: own }: WorkflowGraph,
+  { policy, format }: WorkflowGraph,
+  unconfined: boolean,
+): Policy {
+  if (policy.allow !== undefined || policy.rego !== undefined) return policy
+  if (format !== 'agentd') return { ...policy, allow: allowlistOf(policy, unconfined) }
+  if (unconfined || own.allow === undefined) return own
+  return { ...own, allow: { ...own.allow, shell: { commands: [] }, env: { readKeys: [] } } }
+}
+
+/** Declared folders as an allowlist: an agentd child without any declared folder would be given all there are. */
+function allowlistOf({ roots }: Policy, unconfined: boolean): Allowlist | undefined {
+  if (roots.length > 0) return undefined
+  const any = unconfined ? ['*'] : []
+  return {
+    fs: { read: [], write: [], delete: [], list: [] },
+    env: { readKeys: any },
+    http: { urls: ['*'], methods: [] },
+    shell: { commands: any },
+    mcp: { servers: ['*'], tools: ['*'], resources: ['*'] },
   }
 }
 
