@@ -46,10 +46,16 @@ export class House {
     return this.#said
   }
 
+  /** Puts files into the data folder before the first start. */
+  prepare(put: (data: string) => void): void {
+    if (this.#data === '') this.#data = mkdtempSync(path.join(tmpdir(), 'holdpoint-e2e-'))
+    put(this.#data)
+  }
+
   /** Starts the console, on the same ports as before if there were any, and waits until it says where it is. */
   async start({ lab = false, env = {} }: StartOptions = {}): Promise<void> {
     if (this.#port === 0) {
-      this.#data = mkdtempSync(path.join(tmpdir(), 'holdpoint-e2e-'))
+      this.prepare(() => {})
       this.#port = await freePorts(1)
       this.#labPort = await freePorts(labPorts)
     }

@@ -47,6 +47,7 @@ export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNod
         className="rg-node nopan"
         data-shown={frame.shown}
         data-handled={frame.handled}
+        data-consequence={frame.consequence}
         data-wash={wash?.fate}
         data-selected={selected}
         data-corner={Corner !== undefined}

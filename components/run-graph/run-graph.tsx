@@ -63,6 +63,8 @@ export interface RunGraphProps {
   focus?: string | undefined
   /** A strip of the picture on a small screen: no tools. */
   compact?: boolean
+  /** Shows at a glance which steps change something, and which for good: for a plan that somebody is to approve. */
+  marksConsequences?: boolean | undefined
   /** A second picture on the page. */
   nested?: boolean
 }
@@ -93,6 +95,7 @@ function Canvas(props: RunGraphProps) {
     <section
       className="rg-graph h-full w-full"
       data-far={far}
+      data-marks={props.marksConsequences}
       data-moving={moving}
       data-laid-out={layout !== undefined}
       aria-busy={layout === undefined}

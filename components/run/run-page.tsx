@@ -62,10 +62,10 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
   const [closed, setClosed] = useState<string>()
   const small = useSmallScreen()
   const begun = fold.seq > 0
-  const below = useBelow(run, fold)
   const verification = useVerification(run, ledger, fold.seq, ledger.status === 'following')
+  const below = useBelow(run, fold)
   // What needs someone is what a person came for, unless they say otherwise.
-  const node = selectedNode(view, fold, dismissed || !begun)
+  const node = selectedNode(view, fold, below, dismissed || !begun)
   const select = (id: string | undefined) => {
     setDismissed(id === undefined)
     change({ node: id, visit: undefined, token: undefined })
@@ -177,9 +177,13 @@ function labelOf(fold: RunFold, node: string): string {
   return fold.index.nodes.get(node)?.label || node
 }
 
-function selectedNode(view: RunView, fold: RunFold, dismissed: boolean): string | undefined {
+function selectedNode(view: RunView, fold: RunFold, below: BelowRun, dismissed: boolean): string | undefined {
   if (view.node !== undefined && fold.index.nodes.has(view.node)) return view.node
-  return dismissed ? undefined : fold.troubledNode
+  if (dismissed) return undefined
+  const waiting = below.summary?.steps.find(
+    ({ node, states }) => (states.waiting ?? 0) > 0 && fold.index.nodes.has(node),
+  )
+  return fold.troubledNode ?? waiting?.node
 }
 
 /** While the first tokens are on their way, and for a run whose first token is not written yet. */

@@ -12,6 +12,8 @@ import type { RunFold } from '@/lib/view/run-fold'
 import type { RunDetail } from '@/lib/view/wire'
 import { Transcript } from './transcript'
 
+const quiet = new Set<string>(['done', 'pending', 'skipped'])
+
 /** The inspector when nothing is selected: the run itself, and the steps that need a look. */
 export function RunSummary({
   detail,
@@ -23,8 +25,10 @@ export function RunSummary({
   onSelect: (node: string, visit?: number) => void
 }) {
   const { row } = detail
+  const walks = fold.index.graph.order === 'stepwise'
   const trouble = [...fold.frame.nodes.values()].filter(
-    ({ shown, handled }) => handled || (shown !== 'done' && shown !== 'pending' && shown !== 'skipped'),
+    // Of a walk, what runs stands at the top of the way it took.
+    ({ shown, handled }) => handled || !(quiet.has(shown) || (walks && shown === 'running')),
   )
   const rollbacks = fold.rollbacks(row.id)
   const isLoop = fold.index.graph.nodes.some(({ kind }) => kind === 'agent_think')

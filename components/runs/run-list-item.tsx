@@ -24,12 +24,19 @@ export function RunListItem({ run, when = 'started' }: { run: RunRow; when?: 'st
         href={links.run(run.id)}
         className="ring-inside flex h-11 items-center gap-3 border-b px-4 hover:bg-hover max-md:h-14"
       >
-        <StateShape state={runLook(run).as} />
+        <StateShape state={run.waitsIn ? 'waiting' : runLook(run).as} />
         <span className="min-w-0 flex-1">
           <span className="block truncate font-medium leading-5">{run.workflow}</span>
           <span className="block truncate text-t1 text-ink-3">
             <span className="sr-only">{runLook(run).word}, </span>
-            <span className="mono">{shortId(run.id)}</span> · <Steps run={run} />
+            <span className="mono">{shortId(run.id)}</span> ·{' '}
+            {run.waitsIn ? (
+              <span className="text-waiting-ink">
+                waiting for {run.waitsIn.role}, in {run.waitsIn.workflow}
+              </span>
+            ) : (
+              <Steps run={run} />
+            )}
           </span>
         </span>
         <span className="flex flex-col items-end text-t1 text-ink-3">

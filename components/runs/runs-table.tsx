@@ -15,7 +15,7 @@ import { Input, Select } from '@/components/ui/field'
 import { PageHelp } from '@/components/ui/page-help'
 import { RelativeTime, Took } from '@/components/ui/relative-time'
 import { Skeleton } from '@/components/ui/skeleton'
-import { RunMark, runLooks } from '@/components/ui/state'
+import { RunMark, runLooks, StateMark } from '@/components/ui/state'
 import { Tag } from '@/components/ui/tag'
 import type { RunFilter } from '@/lib/ui/keys'
 import { links } from '@/lib/ui/links'
@@ -23,7 +23,7 @@ import { useMedia } from '@/lib/ui/media'
 import { useRuns, useWorkflows } from '@/lib/ui/queries'
 import { shortId } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
-import type { RunRow } from '@/lib/view/wire'
+import type { RunRow, WaitsIn } from '@/lib/view/wire'
 import { filterOf, filterStatuses } from './run-filter'
 import { Steps } from './run-list-item'
 
@@ -288,7 +288,7 @@ function Row({
       style={{ transform: `translateY(${top}px)`, height }}
     >
       <Cell className={cx(cell, 'flex max-md:order-2 max-md:justify-end')}>
-        <RunMark run={run} />
+        {run.waitsIn ? <WaitsMark waitsIn={run.waitsIn} /> : <RunMark run={run} />}
       </Cell>
       <Cell className={cx(cell, 'flex items-center gap-2 font-medium')}>
         <Link
@@ -298,6 +298,11 @@ function Row({
           {run.workflow}
         </Link>
         {run.openApprovals > 0 && <Tag tone="waiting">{run.openApprovals} to decide</Tag>}
+        {run.waitsIn && (
+          <Tag tone="waiting">
+            {run.waitsIn.role}, in {run.waitsIn.workflow}
+          </Tag>
+        )}
       </Cell>
       <Cell className="w-fit text-ink-3 max-md:order-3 md:relative md:z-10">
         <CopyId id={run.id} what="run id" className="max-md:hidden" />
@@ -318,6 +323,19 @@ function Row({
         <Took from={run.startedAt} to={run.endedAt} />
       </Cell>
     </div>
+  )
+}
+
+/** At work only because a run below it waits for a person. */
+function WaitsMark({ waitsIn }: { waitsIn: WaitsIn }) {
+  return (
+    <StateMark state="waiting">
+      waiting
+      <span className="sr-only">
+        {' '}
+        for {waitsIn.role}, in {waitsIn.workflow}
+      </span>
+    </StateMark>
   )
 }
 

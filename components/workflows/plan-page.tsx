@@ -32,7 +32,7 @@ import { useMayNotImport } from './author-role'
 import { DiagnosticList } from './diagnostic-list'
 import { policyLines } from './policy-words'
 import { SourceEditor } from './source-editor'
-import { asksPerson } from './step-facts'
+import { asksPerson, Step } from './step-facts'
 import { WorkflowGraphView } from './workflow-graph'
 
 /** `?version=` and `?plan=` name a plan that was made before; without them a goal is asked for. */
@@ -219,6 +219,7 @@ function Planned({ plan, graph }: { plan: PlanView; graph: WorkflowGraph }) {
   const [show, setShow] = useState<'graph' | 'source'>('graph')
   const [node, setNode] = useState<string>()
   const key = useRef(newIdempotencyKey())
+  const step = graph.nodes.find(({ id }) => id === node)
   const missing = me ? ['author', 'operator'].filter((role) => !satisfies(me.roles, role)) : []
   async function take() {
     try {
@@ -232,8 +233,8 @@ function Planned({ plan, graph }: { plan: PlanView; graph: WorkflowGraph }) {
   }
   return (
     <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)_var(--inspector)] grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col max-md:overflow-y-auto">
-      <div className="flex min-h-0 min-w-0 flex-col border-r max-md:h-64 max-md:shrink-0 max-md:border-b max-md:border-r-0">
-        <div className="flex h-10 shrink-0 items-center border-b px-4">
+      <div className="flex min-h-0 min-w-0 flex-col border-r max-md:h-72 max-md:shrink-0 max-md:border-b max-md:border-r-0">
+        <div className="flex min-h-10 shrink-0 items-center border-b px-4 max-md:py-1">
           <Segmented
             label="Show the plan as"
             value={show}
@@ -246,7 +247,7 @@ function Planned({ plan, graph }: { plan: PlanView; graph: WorkflowGraph }) {
         </div>
         <div className="min-h-0 flex-1">
           {show === 'graph' ? (
-            <WorkflowGraphView graph={graph} selected={node} onSelect={setNode} />
+            <WorkflowGraphView graph={graph} selected={node} onSelect={setNode} marksConsequences />
           ) : (
             <SourceEditor text={plan.text} diagnostics={plan.diagnostics} label="Text of the plan" />
           )}
@@ -300,6 +301,12 @@ function Planned({ plan, graph }: { plan: PlanView; graph: WorkflowGraph }) {
             ? `Approving takes the roles author and operator; you lack ${missing.join(' and ')}.`
             : 'Approving imports this version under your name and opens its start page. Nothing is run yet.'}
         </p>
+        {step && (
+          <section aria-label={`Step ${step.label || step.id}`} className="mt-5 border-t pt-3">
+            <h3 className="font-medium">{step.label || step.id}</h3>
+            <Step node={step} edges={graph.edges} />
+          </section>
+        )}
       </aside>
     </div>
   )

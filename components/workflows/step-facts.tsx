@@ -23,7 +23,9 @@ export function StepFacts({ workflow, node }: { workflow: WorkflowDetail; node: 
     >
       <div className="flex min-h-10 items-center gap-2 border-b px-4">
         <h2 className="truncate">{step ? step.label || step.id : 'Workflow'}</h2>
-        {step && <span className="mono truncate text-ink-3">{step.id}</span>}
+        {step && step.label !== '' && step.label !== step.id && (
+          <span className="mono truncate text-ink-3">{step.id}</span>
+        )}
       </div>
       <div className="px-4 py-2">
         {step ? <Step node={step} edges={workflow.graph.edges} /> : <Whole workflow={workflow} />}
@@ -64,7 +66,8 @@ function Whole({ workflow }: { workflow: WorkflowDetail }) {
   )
 }
 
-function Step({ node, edges }: { node: GraphNode; edges: readonly GraphEdge[] }) {
+/** One step as its author wrote it. */
+export function Step({ node, edges }: { node: GraphNode; edges: readonly GraphEdge[] }) {
   const ways = edges.filter(({ from }) => from === node.id)
   const retry = node.retry && retryWords(node.retry, node.extra.retry)
   const kind = nodeKind(node.kind)

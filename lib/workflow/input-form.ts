@@ -213,7 +213,8 @@ function inferredFields(graph: WorkflowGraph): FormField[] {
         path: named,
         name,
         label: labelOf(named),
-        type: index === -1 ? 'text' : 'json',
+        // What a step goes through one by one is a list, and a list is written as JSON.
+        type: index === -1 && !isListRead(node.config, path) ? 'text' : 'json',
         required: true,
         help: `Read by the step ${node.label}.`,
       })
@@ -222,6 +223,11 @@ function inferredFields(graph: WorkflowGraph): FormField[] {
   const names = [...found.keys()]
   // `trigger.user` beside `trigger.user.name`: the inner field says enough.
   return [...found.values()].filter((field) => !names.some((name) => name.startsWith(`${field.name}.`)))
+}
+
+/** True when the step reads that path of the trigger as a list of items. */
+function isListRead({ items_from: items }: JsonObject, path: readonly string[]): boolean {
+  return items === ['trigger', ...path].join('.')
 }
 
 function triggerPaths(config: JsonObject): string[][] {
