@@ -5,6 +5,8 @@
  *
  *   spawn ──▶ exit ─────────────▶ end all that is left ──▶ pipes close ──▶ result
  *     ╰──▶ time is up, or given up ──▶ end all ──▶ exit ───╯
+ *
+ * When we are killed ourselves, the kernel ends the command (where setpriv can ask for that); what it forked goes on.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -174,10 +176,13 @@ function pipesOf(child: { pid?: number }): ReadonlySet<string> {
 }
 
 const limiters = ['/usr/bin/prlimit', '/bin/prlimit']
+const enders = ['/usr/bin/setpriv', '/bin/setpriv']
 
 interface Surroundings {
   /** Where util-linux' prlimit stands: it sets limits and becomes the command, with the same process id. */
   prlimit?: string
+  /** Where util-linux' setpriv stands: the command dies with us, also when we are killed and can end nothing any more. */
+  setpriv?: string
   /** Our own hard limits, which no child may exceed; absent where there is none. */
   own: { rttime?: number; as?: number; cpu?: number }
 }
@@ -197,21 +202,27 @@ async function look(): Promise<Surroundings> {
     as: hard('Max address space'),
     cpu: hard('Max cpu time'),
   }
-  for (const prlimit of limiters) {
-    const stands = await access(prlimit, constants.X_OK).then(
+  return { prlimit: await firstOf(limiters), setpriv: await firstOf(enders), own }
+}
+
+async function firstOf(programs: readonly string[]): Promise<string | undefined> {
+  for (const program of programs) {
+    const stands = await access(program, constants.X_OK).then(
       () => true,
       () => false,
     )
-    if (stands) return { prlimit, own }
+    if (stands) return program
   }
-  return { own }
+  return undefined
 }
 
 /** The command with its limits and its mark, as far as this machine can set them. */
 async function limited({ command, args, limits, key }: ChildCommand) {
   found ??= look()
-  const { prlimit, own } = await found
-  if (prlimit === undefined) return { file: command, args: [...args] }
+  const { prlimit, setpriv, own } = await found
+  const ending = setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL']
+  const [file = command, ...rest] = [...ending, command, ...args]
+  if (prlimit === undefined) return { file, args: rest }
   // Whoever is limited already cannot choose a number: the mark would be refused, and the command with it.
   const mark = own.rttime === undefined ? markOf(key) : undefined
   const memoryBytes = smaller(limits.memoryMb === undefined ? undefined : limits.memoryMb * 1_048_576, own.as)
@@ -221,8 +232,8 @@ async function limited({ command, args, limits, key }: ChildCommand) {
     ...(memoryBytes === undefined ? [] : [`--as=${memoryBytes}`]),
     ...(cpuS === undefined ? [] : [`--cpu=${cpuS}`]),
   ]
-  if (options.length === 0) return { file: command, args: [...args] }
-  return { file: prlimit, args: [...options, command, ...args], mark }
+  if (options.length === 0) return { file, args: rest }
+  return { file: prlimit, args: [...options, file, ...rest], mark }
 }
 
 /** The wanted limit, or the one there is when that is lower; absent when none is wanted. */
@@ -230,10 +241,10 @@ function smaller(wanted: number | undefined, own: number | undefined): number | 
   return wanted === undefined ? undefined : Math.min(wanted, own ?? wanted)
 }
 
-/** What prlimit says when it could not become the command. Throws as a start without it would. */
+/** What prlimit or setpriv says when it could not become the command. Throws as a start without it would. */
 function throwIfNotBegun(code: number | null, stderr: string): void {
   if (code !== 126 && code !== 127) return
-  const why = /^prlimit: failed to execute [^\n]*: ([^:\n]+)\n$/.exec(stderr)?.[1]
+  const why = /^(?:prlimit|setpriv): failed to execute [^\n]*: ([^:\n]+)\n$/.exec(stderr)?.[1]
   if (why !== undefined) throw Object.assign(new Error(why), { code: startErrnos[why] ?? why })
 }
 
