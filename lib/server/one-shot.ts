@@ -10,6 +10,7 @@ import type { TerminalStatus } from '@/lib/engine/facts'
 import { endingOf } from '@/lib/engine/outcome'
 import { shownStatus } from '@/lib/engine/projection'
 import type { Approval, Run } from '@/lib/engine/run'
+import { cancelRun } from '@/lib/worker/cancel-run'
 import { readJson } from '@/lib/worker/run-book'
 import { startWorker } from '@/lib/worker/worker'
 import { type Installation, openInstallation } from './installation'
@@ -137,11 +138,7 @@ export async function outcomeOf(
         return { ...found.outcome, status: 'paused', reason: 'Interrupted; go on with --resume' }
       if (!timedOut && timer.now() >= until) {
         timedOut = true
-        await house.book.execute(runId, {
-          type: 'cancel',
-          by,
-          reason: `Not done within ${options.timeoutS} s`,
-        })
+        await cancelRun(house.ports, runId, { by, reason: `Not done within ${options.timeoutS} s` })
         continue
       }
       const limit = timedOut || until === Number.POSITIVE_INFINITY ? timer.now() + 3_600_000 : until
