@@ -1,0 +1,475 @@
+import { describe, expect, it } from 'vitest'
+import { mintUuid, type RunId, runIdOf } from '@/lib/base/ids'
+import { Problem } from '@/lib/base/problem'
+import { verifyLedger } from '@/lib/ect/ledger-verify'
+import { signClaims, signHead } from '@/lib/ect/sign'
+import { testKey } from '@/lib/ect/testing/ledgers'
+import type { Command } from '@/lib/engine/commands'
+import type { Run } from '@/lib/engine/run'
+import { noReach } from '@/lib/runners/no-reach'
+import { resolverOf } from '@/lib/runners/registry'
+import { EffectFailed, type Runner } from '@/lib/runners/runner'
+import { memoryStore } from '@/lib/store/memory'
+import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
+import { graphOf } from '@/lib/workflow/graph-fixture'
+import { indexGraph } from '@/lib/workflow/graph-index'
+import { childRunsOf, maxCallDepth } from './child-runs'
+import { ChildWaits } from './child-waits'
+import { makePlan } from './plan'
+import type { WorkerPorts } from './ports'
+import { RunBook, type Signer } from './run-book'
+import { Dice } from './simulation/dice'
+import { signer as paper, vault } from './simulation/paper'
+import { type Process, Schedule, settled } from './simulation/schedule'
+import { jsonValue } from './values'
+import { maxRuns, startWorker } from './worker'
+
+const begins = 1_700_000_000_000
+const versionOf = (workflow: string) => jsonValue(workflow).hash
+
+type Perform = (effects: Parameters<Runner['perform']>[1], node: string) => ReturnType<Runner['perform']>
+
+/** Processes on one store in memory, and workflows that run one another: steps of the kind `bench` do as they are told. */
+class Bench {
+  readonly schedule = new Schedule(new Dice(1), begins)
+  readonly store = memoryStore(this.schedule)
+  readonly faults: string[] = []
+  readonly undone: string[] = []
+  perform: Perform = async () => ({ output: {} })
+  private readonly graphs = new Map<string, ReturnType<typeof indexGraph>>()
+
+  constructor(
+    workflows: Record<string, WorkflowGraph>,
+    private readonly signer: Signer = paper,
+  ) {
+    for (const [name, graph] of Object.entries(workflows))
+      this.graphs.set(versionOf(name), indexGraph({ ...graph, name }))
+  }
+
+  /** The ports of a process of its own. */
+  process(name: string): WorkerPorts {
+    const process: Process = { name, alive: true }
+    const timer = this.schedule.timerOf(process)
+    const { ledger, leases } = this.store
+    const { signer } = this
+    const graphOf = async (version: string) => {
+      const graph = this.graphs.get(version)
+      if (!graph) throw new Problem('not_found', 'No such workflow')
+      return graph
+    }
+    const book = new RunBook({ ledger, signer, timer, mint: mintUuid, chance: () => 0, graphOf })
+    const load = async (workflow: string) => ({
+      version: versionOf(workflow),
+      consequence: 'reversible' as const,
+    })
+    const ports: WorkerPorts = {
+      book,
+      ledger,
+      leases,
+      vault,
+      signer,
+      timer,
+      mint: mintUuid,
+      tokenHolds: async () => true,
+      runnerOf: (kind) => (kind === 'bench' ? this.runner : resolverOf(kind)),
+      agents: () => ({ find: async () => undefined, requestToken: async () => '' }),
+      reach: (step) => ({
+        ...noReach,
+        children: childRunsOf(ports, { load, loop: () => Promise.reject(new Error('No loops')) }, step),
+      }),
+      graphOf,
+      childWaits: new ChildWaits(),
+      childrenOf: async (parent, node, visit) => {
+        const { items } = await this.store.runs.list({ parent }, { limit: 500 })
+        return items
+          .filter((run) => run.parent?.node === node && run.parent.visit === visit)
+          .sort((a, b) => (a.parent?.index ?? 0) - (b.parent?.index ?? 0))
+          .map(({ runId }) => runId)
+      },
+      installationRoots: [],
+      rollbackUri: 'https://holdpoint.example/rollback',
+      onAppend: (listener) => this.store.onAppend(listener),
+      log: {
+        info: () => undefined,
+        warn: () => undefined,
+        error: (data, sentence) => void this.faults.push(`${sentence} ${JSON.stringify(data)}`),
+      },
+    }
+    return ports
+  }
+
+  private readonly runner: Runner = {
+    resolve: async () => ({}),
+    describe: async (action, { node, visit }) => ({
+      action: {
+        kind: 'bench',
+        node: node.id,
+        visit,
+        do: action,
+        consequence: 'reversible',
+        target: node.id,
+        sentence: `Does ${node.id}`,
+        undo: 'restore',
+      },
+    }),
+    perform: (action, effects) => this.perform(effects, action.node),
+    undo: async (action) => {
+      this.undone.push(action.node)
+      return { description: 'Put back' }
+    },
+  }
+
+  async begin({ book }: WorkerPorts, workflow: string, input: object = {}): Promise<RunId> {
+    const wid = mintUuid()
+    const runId = runIdOf(wid)
+    const version = versionOf(workflow)
+    const value = jsonValue(input)
+    await book.execute(
+      runId,
+      { type: 'start', version, input: value.hash, by: 'person:ada', dryRun: false },
+      {
+        create: { runId, wid, version, workflowName: workflow, startedBy: 'person:ada' },
+        values: [value],
+      },
+    )
+    return runId
+  }
+
+  /** Lets time pass until it holds; at most so long. */
+  async pass(forMs: number, holds?: () => boolean | Promise<boolean>): Promise<void> {
+    const until = this.schedule.now() + forMs
+    for (;;) {
+      await settled()
+      if (holds && (await holds())) return
+      if (this.schedule.now() > until || !this.schedule.next()) return
+    }
+  }
+
+  /** Waits in simulated time; rejects when the signal fires. */
+  takes(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(new Error('aborted')), { once: true })
+      this.schedule.at(this.schedule.now() + ms, 'done', resolve)
+    })
+  }
+
+  async children(parent: RunId): Promise<RunId[]> {
+    const { items } = await this.store.runs.list({ parent }, { limit: 500 })
+    return items.map(({ runId }) => runId).sort()
+  }
+}
+
+const step = (more: Partial<GraphNode> = {}): Partial<GraphNode> => ({
+  kind: 'bench',
+  timeoutS: 3600,
+  ...more,
+})
+const call = (workflow: string, more: Partial<GraphNode> = {}): Partial<GraphNode> => ({
+  kind: 'call',
+  config: { workflow },
+  ...more,
+})
+const map = (more: object = {}): Partial<GraphNode> => ({
+  kind: 'map',
+  config: { workflow: 'child', items_from: 'trigger.items', max_items: 100, max_concurrent: 2, ...more },
+})
+const calling = { parent: graphOf({ a: call('child') }), child: graphOf({ c: step() }) }
+const look = <T>(ports: WorkerPorts, runId: RunId, reader: (run: Run) => T) => ports.book.read(runId, reader)
+const status = (ports: WorkerPorts, runId: RunId) => look(ports, runId, (run) => run.state.status)
+const ended = (ports: WorkerPorts, runId: RunId) => async () => (await status(ports, runId)) === 'ended'
+const terminal = (ports: WorkerPorts, runId: RunId) =>
+  look(ports, runId, ({ state }) => (state.status === 'ended' ? state.terminal : state.status))
+
+describe('child runs', () => {
+  it('are begun once for their place, whoever takes the step up', async () => {
+    const bench = new Bench(calling)
+    bench.perform = async () => {
+      await bench.takes(20_000)
+      return { output: {} }
+    }
+    const one = bench.process('one')
+    const runId = await bench.begin(one, 'parent')
+    const worker = startWorker(one, 'one')
+    await bench.pass(10_000, async () => (await bench.children(runId)).length > 0)
+    const [child] = await bench.children(runId)
+    void worker.stop()
+    const two = bench.process('two')
+    startWorker(two, 'two')
+    await bench.pass(400_000, ended(two, runId))
+    expect(await terminal(two, runId)).toBe('success')
+    expect(await bench.children(runId)).toEqual([child])
+  })
+
+  it('have the same id for the same run, node, visit, attempt and index', async () => {
+    const bench = new Bench(calling)
+    const ports = bench.process('one')
+    const header = { runId: runIdOf('7f3a0c1e-5b1d-4c1e-9d2a-0c1e5b1dc2e1') } as const
+    const never = new AbortController().signal
+    const place = {
+      node: 'a',
+      visit: 2,
+      attempt: 3,
+      follows: [],
+      signal: never,
+      draining: never,
+      lost: never,
+    }
+    const asked: RunId[] = []
+    const read = ports.ledger.header
+    ports.ledger.header = async (runId) => {
+      asked.push(runId)
+      return read(runId)
+    }
+    const children = childRunsOf(ports, {} as never, { ...place, header, run: {} } as never)
+    await children.run({ version: '', input: null, index: 4 }, never).catch(() => undefined)
+    // What is in ledgers does not change: neither may this.
+    expect(asked[0]).toBe('run_6449b43f979f8de9a7f68ca0e07e987d')
+  })
+
+  it('do not hold up a worker that stops: it hands the waiting step over at once', async () => {
+    const asked = { role: 'operator', reason: '', onSilence: 'hold' } as const
+    const held = new Bench({ ...calling, child: graphOf({ c: step({ approval: asked }) }) })
+    const ports = held.process('one')
+    const runId = await held.begin(ports, 'parent')
+    const worker = startWorker(ports, 'one')
+    await held.pass(10_000, async () => {
+      const [child] = await held.children(runId)
+      return child !== undefined && (await look(ports, child, (run) => run.openApprovals.size)) === 1
+    })
+    const from = held.schedule.now()
+    let stopped = false
+    void worker.stop().then(() => {
+      stopped = true
+    })
+    await held.pass(60_000, () => stopped)
+    expect(stopped).toBe(true)
+    expect(held.schedule.now() - from).toBeLessThan(1000)
+    expect(await look(ports, runId, (run) => run.visits.get('a')?.state.status)).toBe('running')
+    expect(held.faults).toEqual([])
+  })
+
+  it('take nobody’s place: more parents than a worker drives at once come to their ends', async () => {
+    const bench = new Bench(calling)
+    const ports = bench.process('one')
+    const runs: RunId[] = []
+    for (let at = 0; at < maxRuns + 20; at++) runs.push(await bench.begin(ports, 'parent'))
+    startWorker(ports, 'one')
+    await bench.pass(20_000)
+    const last = await Promise.all(runs.map((runId) => terminal(ports, runId)))
+    expect(new Set(last)).toEqual(new Set(['success']))
+  }, 30_000)
+
+  it('are cancelled with their parent, and no more of them are begun', async () => {
+    const bench = new Bench({
+      parent: graphOf({ a: map() }),
+      child: graphOf({ c: step(), d: step() }, ['c>d']),
+    })
+    bench.perform = async () => {
+      await bench.takes(20_000)
+      return { output: {} }
+    }
+    const ports = bench.process('one')
+    const runId = await bench.begin(ports, 'parent', { items: [1, 2, 3, 4, 5, 6] })
+    startWorker(ports, 'one')
+    await bench.pass(10_000, async () => (await bench.children(runId)).length === 2)
+    await bench.pass(2000)
+    await ports.book.execute(runId, { type: 'cancel', by: 'person:ada', reason: 'Enough' })
+    await bench.pass(60_000, ended(ports, runId))
+    const children = await bench.children(runId)
+    expect(children).toHaveLength(2)
+    for (const child of children) {
+      const state = await look(ports, child, (run) => run.state)
+      expect(state).toMatchObject({ status: 'ended', cancelled: { by: 'person:ada' } })
+      expect(state).toMatchObject({ reason: expect.stringContaining(`${runId} was cancelled: Enough`) })
+    }
+  })
+
+  it('are cancelled when their step is out of time, which is what the step then gives', async () => {
+    const bench = new Bench({
+      parent: { ...graphOf({ a: call('child', { timeoutS: 10 }) }), order: 'stepwise' },
+      child: graphOf({ c: step(), d: step() }, ['c>d']),
+    })
+    bench.perform = async () => {
+      await bench.takes(15_000)
+      return { output: {} }
+    }
+    const ports = bench.process('one')
+    const runId = await bench.begin(ports, 'parent')
+    startWorker(ports, 'one')
+    await bench.pass(60_000, ended(ports, runId))
+    const [child] = await bench.children(runId)
+    expect(await look(ports, child as RunId, (run) => run.state)).toMatchObject({
+      outOfTime: true,
+      reason: `a of ${runId} was out of time`,
+    })
+    expect(await look(ports, runId, (run) => run.visits.get('a')?.state)).toMatchObject({
+      status: 'done',
+      label: 'error',
+    })
+  })
+
+  it('go on unharmed while the store does not answer whoever waits for them', async () => {
+    const bench = new Bench(calling)
+    bench.perform = async () => {
+      await bench.takes(30_000)
+      return { output: {} }
+    }
+    const ports = bench.process('one')
+    const runId = await bench.begin(ports, 'parent')
+    startWorker(ports, 'one')
+    await bench.pass(10_000, async () => (await bench.children(runId)).length > 0)
+    await bench.pass(2000)
+    const { rows } = ports.ledger
+    const busyUntil = bench.schedule.now() + 20_000
+    ports.ledger.rows = async (...asked) => {
+      if (bench.schedule.now() < busyUntil) throw new Problem('store_busy', 'Another process holds the file')
+      return rows(...asked)
+    }
+    await bench.pass(100_000, async () => bench.schedule.now() > busyUntil && ended(ports, runId)())
+    expect(await terminal(ports, runId)).toBe('success')
+    expect(await bench.children(runId)).toHaveLength(1)
+  })
+
+  it('stand in one another so deep and no deeper', async () => {
+    const bench = new Bench({ again: graphOf({ a: call('again') }) })
+    const ports = bench.process('one')
+    const runId = await bench.begin(ports, 'again')
+    startWorker(ports, 'one')
+    await bench.pass(60_000, ended(ports, runId))
+    const all = await bench.store.runs.list({}, { limit: 100 })
+    expect(all.items).toHaveLength(1 + maxCallDepth)
+    const depths = await Promise.all(
+      all.items.map((run) => look(ports, run.runId, ({ start }) => start?.depth ?? 0)),
+    )
+    const deepest = all.items[depths.indexOf(maxCallDepth)]?.runId as RunId
+    expect(await look(ports, deepest, (run) => run.visits.get('a')?.state)).toMatchObject({
+      status: 'failed',
+      error: { code: 'call_too_deep' },
+    })
+  })
+
+  it('are begun anew by another attempt, with ids of their own', async () => {
+    const retry = { maxAttempts: 2, baseMs: 0, factor: 1, maxMs: 0, jitter: 0 }
+    const bench = new Bench({ ...calling, parent: graphOf({ a: call('child', { retry }) }) })
+    const ports = bench.process('one')
+    const { runnerOf } = ports
+    let attempts = 0
+    ports.runnerOf = (kind) => {
+      const runner = runnerOf(kind)
+      if (kind !== 'call' || !runner?.perform) return runner
+      const { perform } = runner
+      return {
+        ...runner,
+        perform: async (...asked) => {
+          const performed = await perform(...asked)
+          attempts += 1
+          if (attempts === 1) throw new EffectFailed('flaky', 'Once more', { retriable: true })
+          return performed
+        },
+      }
+    }
+    const runId = await bench.begin(ports, 'parent')
+    startWorker(ports, 'one')
+    await bench.pass(60_000, ended(ports, runId))
+    expect(await terminal(ports, runId)).toBe('success')
+    expect(await bench.children(runId)).toHaveLength(2)
+  })
+
+  it('link their ledgers to their parent’s: each verifies alone, with the other’s tokens as its parents', async () => {
+    const key = testKey('EdDSA')
+    const signer: Signer = {
+      ...paper,
+      sign: (claims) => signClaims(claims, key.signing),
+      signHead: (head) => signHead(head, key.signing),
+    }
+    const bench = new Bench({ ...calling, parent: graphOf({ a: map() }) }, signer)
+    const ports = bench.process('one')
+    const runId = await bench.begin(ports, 'parent', { items: [1, 2, 3] })
+    startWorker(ports, 'one')
+    await bench.pass(60_000, ended(ports, runId))
+    const children = await bench.children(runId)
+    expect(children).toHaveLength(3)
+    for (const run of [runId, ...children]) {
+      const rows = await ports.ledger.rows(run, 0, 1000)
+      const heads = await ports.ledger.heads(run)
+      const { wid } = (await ports.ledger.header(run)) ?? { wid: '' }
+      expect(await verifyLedger({ wid, rows, heads, keys: key.keys })).toMatchObject({ holds: true })
+    }
+    const ends = await Promise.all(children.map((child) => look(ports, child, (run) => run.lastJti)))
+    const parentToken = await look(ports, runId, (run) => run.visits.get('a')?.taskJti)
+    const starts = await Promise.all(children.map((child) => look(ports, child, (run) => run.start)))
+    for (const start of starts) expect(start).toMatchObject({ par: [parentToken], depth: 1 })
+    const rows = await ports.ledger.rows(runId, 0, 1000)
+    const complete = rows.map(({ token }) =>
+      JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()),
+    )
+    const done = complete.find((claims) => claims.ext?.['hp.linked'])
+    expect(new Set(done.ext['hp.linked'])).toEqual(new Set(ends))
+    expect(done.par).toEqual(expect.arrayContaining(ends as string[]))
+  })
+})
+
+describe('a rollback of a step with child runs', () => {
+  async function rollBack(bench: Bench, ports: WorkerPorts, runId: RunId, node: string): Promise<void> {
+    const plan = await makePlan(ports, runId, { node, scope: 'sub_dag', mayCoordinate: true })
+    const command: Command = {
+      type: 'roll_back',
+      rollback: 'rb_1',
+      scope: plan.scope,
+      node,
+      checkpoints: plan.steps.flatMap(({ checkpointId }) => checkpointId ?? []),
+      plan: jsonValue(plan).hash,
+      seq: plan.seq,
+      reason: 'It was wrong',
+      by: 'person:ada',
+      deadlineS: 600,
+    }
+    await ports.book.execute(runId, command, { values: [jsonValue(plan)] })
+    await bench.pass(60_000, async () => (await status(ports, runId)) === 'rolled_back')
+  }
+
+  it('takes each of them back, the last one first, and ends them', async () => {
+    const bench = new Bench({
+      parent: graphOf({ a: map({ max_concurrent: 1 }) }),
+      child: graphOf({ c: step(), d: step() }, ['c>d']),
+    })
+    const ports = bench.process('one')
+    const runId = await bench.begin(ports, 'parent', { items: [1, 2] })
+    startWorker(ports, 'one')
+    await bench.pass(60_000, ended(ports, runId))
+    await rollBack(bench, ports, runId, 'a')
+    expect(await look(ports, runId, (run) => run.rollbacks.get('rb_1')?.status)).toBe('completed')
+    expect(bench.undone).toEqual(['d', 'c', 'd', 'c'])
+    for (const child of await bench.children(runId)) expect(await terminal(ports, child)).toBe('rolled_back')
+  })
+
+  it('cancels one that still waits for a person, and takes it back', async () => {
+    const asked = { role: 'operator', reason: '', onSilence: 'hold' } as const
+    const bench = new Bench({
+      parent: graphOf({ a: call('child') }),
+      child: graphOf({ c: step(), d: step({ approval: asked }) }, ['c>d']),
+    })
+    const ports = bench.process('one')
+    const runId = await bench.begin(ports, 'parent')
+    startWorker(ports, 'one')
+    let child: RunId | undefined
+    await bench.pass(10_000, async () => {
+      child = (await bench.children(runId))[0]
+      return child !== undefined && (await look(ports, child, (run) => run.openApprovals.size)) === 1
+    })
+    // The step is over although its child is not: what took it up said so.
+    const failure = {
+      severity: 'error',
+      errorType: 'unknown',
+      code: 'internal',
+      description: 'It stopped',
+      retriable: false,
+    } as const
+    await ports.book.execute(runId, { type: 'failed', node: 'a', visit: 1, attempt: 1, failure })
+    await bench.pass(1000)
+    await rollBack(bench, ports, runId, 'a')
+    expect(await look(ports, runId, (run) => run.rollbacks.get('rb_1')?.status)).toBe('completed')
+    expect(bench.undone).toEqual(['c'])
+    expect(await terminal(ports, child as RunId)).toBe('rolled_back')
+  })
+})
