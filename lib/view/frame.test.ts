@@ -297,3 +297,58 @@ describe('the inspector’s view of a visit', () => {
     expect(visitView(run, rows, 'nowhere')).toBeUndefined()
   })
 })
+
+describe('the frame of a walk', () => {
+  const walking: WorkflowGraph = {
+    ...graphOf(
+      [node('load'), node('ask'), node('tell', { kind: 'fail', config: { reason: 'no luck' } }), node('end')],
+      '',
+    ),
+    format: 'agentd',
+    order: 'stepwise',
+    starts: [{ name: 'main', node: 'load' }],
+    edges: [
+      { from: 'load', to: 'ask', extra: {} },
+      { from: 'ask', to: 'load', when: 'again', maxIterations: 1, extra: {} },
+      { from: 'ask', to: 'tell', when: 'error', extra: {} },
+      { from: 'ask', to: 'end', extra: {} },
+    ],
+  }
+  const at = (id: string, visit: number) => ({ node: id, visit, attempt: 1 })
+  const start = (id: string, visit: number): FactBody => ({
+    type: 'task_start',
+    ...at(id, visit),
+    action: hash,
+    reads: [],
+    consequence: 'read_only',
+  })
+  const end = (id: string, visit: number, label?: string): FactBody => ({
+    type: 'task_complete',
+    ...at(id, visit),
+    output: hash,
+    label,
+  })
+  const step = (id: string, visit: number, label?: string) => [start(id, visit), end(id, visit, label)]
+
+  it('says “not reached” of steps it never came to, and never “skipped”', () => {
+    const { run } = story(walking, begun, ...step('load', 1))
+    const frame = frameOf(run)
+    expect(frame.nodes.get('end')).toMatchObject({ shown: 'pending', word: 'not reached' })
+    expect(frame.nodes.get('ask')?.word).toBe('pending')
+    expect(frame.sentence).toBe('4 steps: 1 done, 3 not reached')
+  })
+
+  it('shows the latest visit of a step, and how often its loop was taken', () => {
+    const { run } = story(walking, begun, ...step('load', 1), ...step('ask', 1, 'again'), ...step('load', 2))
+    const frame = frameOf(run)
+    expect(frame.nodes.get('load')).toMatchObject({ visit: 2, shown: 'done' })
+    expect(frame.edges.get('ask\nload')).toMatchObject({ label: 'again', count: '1 of 1', taken: 1 })
+  })
+
+  it('marks a failure that its author foresaw, and does not count it as one', () => {
+    const { run } = story(walking, begun, ...step('load', 1), ...step('ask', 1, 'error'))
+    const frame = frameOf(run)
+    expect(frame.nodes.get('ask')).toMatchObject({ shown: 'done', handled: true, word: 'error, went on' })
+    expect(frame.counts.get('failed')).toBeUndefined()
+  })
+})
