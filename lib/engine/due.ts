@@ -105,10 +105,16 @@ function beginningOf({ node, visit, state, action, taskJti, approved }: Visit): 
 }
 
 function dueExpiry(run: Run, now: number, list: Due[], alarms: number[]): void {
-  if (!run.start) return
-  const { maxRunS = Number.POSITIVE_INFINITY } = run.graph.graph.budget
-  const until = Math.min(run.start.at + maxRunS * 1000, run.start.deadlineAt ?? Number.POSITIVE_INFINITY)
-  if (until === Number.POSITIVE_INFINITY) return
+  const until = endsAt(run)
+  if (until === undefined) return
   if (until <= now) list.push({ do: 'expire' })
   else alarms.push(until)
+}
+
+/** When the run is out of its time, in ms since the epoch; undefined when it has no bound. */
+export function endsAt({ graph, start }: Pick<Run, 'graph' | 'start'>): number | undefined {
+  if (!start) return undefined
+  const { maxRunS = Number.POSITIVE_INFINITY } = graph.graph.budget
+  const until = Math.min(start.at + maxRunS * 1000, start.deadlineAt ?? Number.POSITIVE_INFINITY)
+  return until === Number.POSITIVE_INFINITY ? undefined : until
 }

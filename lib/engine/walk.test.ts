@@ -5,7 +5,9 @@ import { graphOf } from '@/lib/workflow/graph-fixture'
 import { decide } from './decide'
 import { due } from './due'
 import { evolve } from './evolve'
+import type { FactOf } from './facts'
 import {
+  approvalAsked,
   begun,
   checkpointed,
   done,
@@ -174,5 +176,103 @@ describe('a rollback of a walk', () => {
     expect(outputOf(run, 'b')).toBe(hashJson({ output: 'b' }))
     expect(outputOf(run, 'c')).toBeUndefined()
     expect(place(run)?.visit).toBe(3)
+  })
+
+  const partly =
+    (node: string): Word =>
+    (run, at) => ({ ...(rolledBack(node)(run, at) as FactOf<'rollback_result'>), status: 'partial' })
+  const choose = (run: Run, node: string, choice: 'end' | 'go_on' = 'go_on') => {
+    const rollback = [...run.rollbacks.values()].find((asked) => asked.node === node)?.id ?? 'rb_none'
+    return () => decide(run, { type: 'choose', rollback, choice, by: 'person:ada' }, momentAfter(run))
+  }
+
+  it('of the whole run goes on from its beginning, whichever node it named, and though not all came back', () => {
+    const run = runOf(loop, [
+      ...walked,
+      rollbackAsked('c', 'full_workflow'),
+      undone('c', 'c'),
+      partly('c'),
+      goneOn('c'),
+    ])
+    expect(dueNodes(run)).toEqual(['a 3'])
+    expect(run.walk?.path).toHaveLength(1)
+    expect(run.walk?.taken.size).toBe(0)
+  })
+
+  it('goes on from what an earlier one took back, when that comes first', () => {
+    const run = runOf(loop, [
+      ...walked,
+      rollbackAsked('b', 'single'),
+      undone('b', 'b'),
+      rolledBack('b'),
+      rollbackAsked('c', 'single'),
+      undone('c', 'c'),
+      rolledBack('c'),
+      goneOn('c'),
+    ])
+    expect(dueNodes(run)).toEqual(['b 3'])
+  })
+
+  it('does not go on while its place is at work, or nobody knows whether it took effect', () => {
+    const back = [rollbackAsked('a', 'single'), undone('a', 'a'), rolledBack('a')]
+    const before = [begun(), ...write('a')]
+    const running = runOf(loop, [...before, started('b'), ...back])
+    expect(choose(running, 'a')).toThrow(
+      expect.objectContaining({
+        code: 'rollback_busy',
+        message: 'b is still running; wait for it, then go on',
+      }),
+    )
+    const unknown = [started('b', { consequence: 'reversible' }), checkpointed('b')]
+    const asked = approvalAsked('b', { kind: 'outcome_unknown' })
+    const waiting = runOf(loop, [...before, ...unknown, asked, ...back])
+    expect(choose(waiting, 'a')).toThrow(
+      expect.objectContaining({
+        code: 'rollback_busy',
+        message: 'Nobody knows yet whether b took effect; answer that, then go on',
+      }),
+    )
+    const question = runOf(loop, [...before, approvalAsked('b'), ...back, goneOn('a')])
+    expect(dueNodes(question)).toEqual(['a 2'])
+    expect(question.past.get('b')?.[0]?.state.status).toBe('pending')
+    expect(question.openApprovals.size).toBe(0)
+  })
+
+  it('is asked about each visit of a loop by itself', () => {
+    const escalated =
+      (node: string, visit: number): Word =>
+      (run, at) => ({
+        ...(approvalAsked(node, { kind: 'rollback_escalated' })(run, at) as FactOf<'approval_asked'>),
+        visit,
+      })
+    const run = runOf(loop, [
+      ...walked,
+      rollbackAsked('a', 'full_workflow'),
+      escalated('b', 2),
+      escalated('b', 1),
+    ])
+    expect(run.openApprovals.size).toBe(2)
+  })
+
+  it('that was asked for with the step that began the run ends it: nobody goes on with it alone', () => {
+    const child: Word = (run, at) => ({
+      ...(begun()(run, at) as FactOf<'workflow_start'>),
+      parentWid: '7f3a0c1e-5b1d-4c1e-9d2a-0c1e5b1dc2e1',
+    })
+    const byEngine: Word = (run, at) => ({
+      ...(rollbackAsked('a')(run, at) as FactOf<'rollback_request'>),
+      by: 'engine',
+    })
+    const run = runOf(loop, [child, ...write('a'), byEngine, undone('a', 'a'), rolledBack('a')])
+    expect(choose(run, 'a')).toThrow(
+      expect.objectContaining({
+        code: 'rollback_forbidden',
+        message: 'This run was taken back with the step that began it; go on in the run of that step',
+      }),
+    )
+    expect(choose(run, 'a', 'end')().facts.map(({ type }) => type)).toEqual([
+      'rollback_choice',
+      'workflow_complete',
+    ])
   })
 })
