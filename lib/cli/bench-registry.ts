@@ -3,12 +3,16 @@ import { consoleAtSize } from './bench/console'
 import { durableSteps } from './bench/durable-steps'
 import type { Benchmark } from './bench/figures'
 import { longLedger } from './bench/long-ledger'
+import { mapItems } from './bench/map'
 import { memory } from './bench/memory'
 import { stepHistory } from './bench/step-history'
+import { stepwise } from './bench/stepwise'
 
 /** Every benchmark there is, in the order they are measured. */
 export const benchmarks: readonly Benchmark[] = [
   durableSteps,
+  stepwise,
+  mapItems,
   stepHistory,
   longLedger,
   memory,

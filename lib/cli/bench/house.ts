@@ -21,8 +21,8 @@ export interface BenchHouse {
   installation: Installation
   /** The installation's, with the local runner in the place of `write_file`. */
   ports: WorkerPorts
-  /** Imports a workflow and gives its version. */
-  version(descriptor: JsonObject): Promise<string>
+  /** Imports a workflow, in any language or as an ATD descriptor, and gives its version. */
+  version(workflow: string | JsonObject): Promise<string>
   start(version: string, content: string): Promise<RunId>
   close(): Promise<void>
 }
@@ -50,8 +50,8 @@ export async function openBenchHouse({ perform, dataDir }: HouseOptions = {}): P
       ...installation.ports,
       runnerOf: (kind) => (kind === 'write_file' ? runner : runnerOf(kind)),
     },
-    async version(descriptor) {
-      const text = JSON.stringify(descriptor)
+    async version(workflow) {
+      const text = typeof workflow === 'string' ? workflow : JSON.stringify(workflow)
       return (await importWorkflow(installation, text, { by: 'person:bench' })).record.version
     },
     start: (version, content) =>
