@@ -86,7 +86,7 @@ async function begun(house: Installation, options: OneShotOptions, by: string): 
   const { workflow, start, dryRun, input = {} } = options
   if (!workflow) throw new Problem('bad_request', 'There is no workflow to run and no run to go on with')
   const { record } = await importWorkflow(house, workflow.text, { filename: workflow.filename, by })
-  return startRun(house, { version: record.version, input, by, dryRun, start })
+  return startRun(house, { version: record.version, input, by, dryRun, start, timeoutS: options.timeoutS })
 }
 
 /**

@@ -18,6 +18,8 @@ export interface StartWish {
   dryRun: boolean
   /** Name of a start; absent: the workflow's first. */
   start?: string
+  /** Seconds it may take, whatever its own budget allows. */
+  timeoutS?: number
   /** What began it; `manual` when a person or a program asked. */
   trigger?: TriggerKind
   answer?: (runId: RunId) => IdempotentAnswer
@@ -44,6 +46,7 @@ export async function startRun(installation: Installation, wish: StartWish): Pro
       by: wish.by,
       dryRun: wish.dryRun,
       start: wish.start,
+      deadlineAt: wish.timeoutS === undefined ? undefined : ports.timer.now() + wish.timeoutS * 1000,
     },
     {
       create: {

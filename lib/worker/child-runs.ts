@@ -10,6 +10,7 @@
 import { type RunId, runIdOf, uuidOfText, widOf } from '@/lib/base/ids'
 import type { Json, JsonObject } from '@/lib/base/json'
 import { isProblem } from '@/lib/base/problem'
+import { endsAt } from '@/lib/engine/due'
 import type { Actor } from '@/lib/engine/facts'
 import { endingOf } from '@/lib/engine/outcome'
 import type { RunHeader } from '@/lib/engine/ports'
@@ -97,7 +98,8 @@ async function begin(
         dryRun: run.start?.dryRun ?? false,
         start: child.start,
         parent: { wid: header.wid, jti, depth },
-        deadlineAt: deadlineOf(run),
+        // Children have what is left of their parent's time, and no more.
+        deadlineAt: endsAt(run),
       },
       {
         create: {
@@ -122,14 +124,6 @@ function neverBegun(step: ReachingStep, runId: RunId, { by, reason, isOver }: St
   if (isOver) throw new HandedOver(step.node)
   const status = by === 'engine' ? 'timed_out' : 'failed'
   return { runId, status, finalValue: null, reason, modelTokens: 0, writtenBytes: 0 }
-}
-
-/** Children have what is left of their parent's time, and no more. */
-function deadlineOf({ graph, start }: ReachingStep['run']): number | undefined {
-  const { maxRunS } = graph.graph.budget
-  const own = maxRunS === undefined || !start ? Number.POSITIVE_INFINITY : start.at + maxRunS * 1000
-  const until = Math.min(own, start?.deadlineAt ?? Number.POSITIVE_INFINITY)
-  return until === Number.POSITIVE_INFINITY ? undefined : until
 }
 
 async function outcome(

@@ -44,9 +44,10 @@ export async function makePlan(ports: WorkerPorts, runId: RunId, wish: PlanWish)
     seq: run.seq,
     graph: run.graph,
     start: run.start,
+    walked: run.walk !== undefined,
     ...unrolled(run),
   }))
-  const { header, seq, graph, start, drawn } = noted
+  const { header, seq, graph, start, drawn, walked } = noted
   const frozen = { graph, start } as Run
   const steps = new Map<string, StepNow>()
   for (const [key, { step, kind, ref, actionHash }] of noted.steps) {
@@ -58,7 +59,8 @@ export async function makePlan(ports: WorkerPorts, runId: RunId, wish: PlanWish)
     seq,
     now: ports.timer.now(),
     node: wish.node,
-    scope: wish.scope,
+    // Where one step leads to the next, taking one back leaves what it led to without its ground.
+    scope: wish.scope ?? (walked ? 'sub_dag' : undefined),
     role: { mayCoordinate: wish.mayCoordinate },
     graph: drawn,
     steps,

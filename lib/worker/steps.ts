@@ -10,6 +10,7 @@ import { isProblem, Problem } from '@/lib/base/problem'
 import { checkCheckpointRoom, DEFAULT_TTL_S, isCheckpointDue } from '@/lib/checkpoint/due'
 import type { ActionRef, CheckpointTaken, StepFailure } from '@/lib/engine/commands'
 import { parentsOfStep } from '@/lib/engine/draft'
+import { endsAt } from '@/lib/engine/due'
 import { nextFor } from '@/lib/engine/gate'
 import type { LeaseRef, RunHeader, SealedCheckpoint, StoredValue } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
@@ -24,6 +25,9 @@ import type { KindRunner, WorkerPorts } from './ports'
 import { readJson } from './run-book'
 import { RunValues } from './run-values'
 import { jsonValue } from './values'
+
+/** The run's end is recorded first, and then what it stops: so the run says that its time was over. */
+const afterEndMs = 250
 
 /** A step as it stood when it was read from the run; kept outside the book's turn. */
 interface Standing {
@@ -40,6 +44,8 @@ interface Standing {
   /** Checkpoints the run has taken, and may take. */
   checkpoints: number
   maxCheckpoints?: number
+  /** When the run is out of its time, ms since the epoch. */
+  endsAt?: number
   effects(attempt: number, signal: AbortSignal, follows?: readonly string[]): Effects
 }
 
@@ -161,6 +167,7 @@ export class Steps {
           run.graph.graph.edges.some((edge) => edge.from === nodeId && edge.when === 'error'),
         checkpoints: run.checkpoints.size,
         maxCheckpoints: run.graph.graph.budget.maxCheckpoints,
+        endsAt: endsAt(run),
         effects: this.effectsFactory(run, header, nodeId, visit),
       }
     })
@@ -183,7 +190,7 @@ export class Steps {
   private async resolve(standing: Standing): Promise<Resolved> {
     const { node, visit, runner, values } = standing
     const step = { runId: this.lease.runId, node, visit }
-    const { action, preview } = await this.limited(node, async (signal) => {
+    const { action, preview } = await this.limited(standing, async (signal) => {
       const effects = standing.effects(standing.attempt + 1, signal, standing.follows)
       return runner.describe(await runner.resolve({ ...step, values }), step, effects)
     })
@@ -231,7 +238,7 @@ export class Steps {
     const { ports } = this
     checkCheckpointRoom(standing.checkpoints, standing.maxCheckpoints)
     const jti = ports.mint()
-    const snapshot = await this.limited(standing.node, async (signal) => {
+    const snapshot = await this.limited(standing, async (signal) => {
       const effects = standing.effects(attempt, signal, standing.follows)
       return standing.runner.snapshot?.(action, effects, jti) ?? emptySnapshot()
     })
@@ -262,7 +269,7 @@ export class Steps {
     follows: string[],
   ): Promise<void> {
     const { node, visit } = standing
-    const outcome = await this.limited(node, async (signal) => {
+    const outcome = await this.limited(standing, async (signal) => {
       this.hold.check(this.ports.timer.now())
       try {
         return await performed(standing, action, standing.effects(attempt, signal, follows), snapshot)
@@ -319,7 +326,7 @@ export class Steps {
   ): Promise<void> {
     const { node, visit, runner } = standing
     const snapshot = how.held ?? (await this.reopened(how.checkpoint))
-    const outcome = await this.limited(node, async (signal) =>
+    const outcome = await this.limited(standing, async (signal) =>
       snapshot ? probed(runner, action, snapshot, standing.effects(attempt, signal, how.follows)) : 'unknown',
     )
     if (this.hold.lost.aborted) return
@@ -362,9 +369,18 @@ export class Steps {
     return node.timeoutS ?? nodeKind(node.kind)?.timeoutS ?? 60
   }
 
+  /** Milliseconds the work may take: the step's own time, and no more than the run has left. */
+  private limitMs({ node, endsAt: runEnds }: Standing): number {
+    const own = this.timeoutS(node) * 1000
+    if (runEnds === undefined) return own
+    const left = runEnds + afterEndMs - this.ports.timer.now()
+    return left > 0 ? Math.min(own, left) : own
+  }
+
   /** Works under a signal that fires when the step is out of time or the worker may wait no longer. */
-  private limited<T>(node: GraphNode, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return this.deadlines.within(this.timeoutS(node) * 1000, async (signal) => {
+  private limited<T>(standing: Standing, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { node } = standing
+    return this.deadlines.within(this.limitMs(standing), async (signal) => {
       try {
         return await work(signal)
       } catch (error) {
