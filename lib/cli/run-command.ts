@@ -87,6 +87,7 @@ function wire({
   reason,
   waitsFor,
   finalValue,
+  httpResponse,
   elapsedS,
 }: RunOutcome): object {
   return {
@@ -94,6 +95,7 @@ function wire({
     final_value: finalValue,
     last_node: lastNode ?? null,
     reason: reason === '' ? undefined : reason,
+    http_response: httpResponse,
     run_id: runId,
     terminal_status: terminal,
     waits_for: waitsFor,

@@ -50,6 +50,8 @@ export interface RunOutcome {
   /** What it waits for, one sentence each. */
   waitsFor?: string[]
   finalValue: Json
+  /** The HTTP reply an http-triggered run would have given: `{status, content_type, body}`. */
+  httpResponse?: Json
   elapsedS: number
 }
 
@@ -157,6 +159,7 @@ async function standing(house: Installation, runId: RunId): Promise<{ over: bool
     elapsedS: (run.lastAt - (run.start?.at ?? run.lastAt)) / 1000,
     lastNode: run.walk?.path.at(-1)?.visit.node,
     leaves: run.walk ? undefined : leavesOf(run),
+    reply: replyOf(run),
     waits: waitsOf(run),
     triesAgain: [...run.active].some((node) => {
       const visit = run.visits.get(node)?.state
@@ -169,13 +172,24 @@ async function standing(house: Installation, runId: RunId): Promise<{ over: bool
   if (ending && state.status === 'ended') {
     const { status, reason, output } = ending
     const finalValue = noted.leaves ? await outputOf(house, noted.leaves) : await storedValue(house, output)
-    return { over: true, outcome: { ...common, status, terminal: state.terminal, reason, finalValue } }
+    // A reply stands only for a run that completed: a failure cannot look like a clean answer.
+    const reply = status === 'completed' && noted.reply ? await storedValue(house, noted.reply) : undefined
+    const ended = { ...common, status, terminal: state.terminal, reason, finalValue }
+    return { over: true, outcome: reply === undefined ? ended : { ...ended, httpResponse: reply } }
   }
   // A step that is about to be tried again waits for nobody.
   const waiting =
     (shown === 'waiting' && !triesAgain) || state.status === 'paused' || state.status === 'rolled_back'
   const paused = { status: 'paused', reason: noted.why, waitsFor: waits, finalValue: null } as const
   return { over: waiting, outcome: { ...common, ...paused } }
+}
+
+/** What the last `respond` step on the way declared (agentd section 1.5). */
+function replyOf(run: Run): string | undefined {
+  const replies = run.walk?.path.flatMap(({ visit: { node, state } }) =>
+    run.graph.nodes.get(node)?.kind === 'respond' && state.status === 'done' ? [state.output] : [],
+  )
+  return replies?.at(-1)
 }
 
 async function storedValue(house: Installation, hash: string | undefined): Promise<Json> {
