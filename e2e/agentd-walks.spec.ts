@@ -3,9 +3,8 @@
  * person, shows the way it took and the run inside it, and is taken back. And a goal becomes a plan that runs only once
  * somebody has approved that very plan.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
@@ -64,11 +63,10 @@ from = "first_look"
 to = "keep"
 `
 
-function child(folder: string): string {
-  return `name = "keep"
+const child = `name = "keep"
 
 [policy.fs]
-write = ["${folder}/**"]
+write = ["kept/**"]
 
 [[start_nodes]]
 name = "main"
@@ -84,7 +82,7 @@ input_from = "trigger"
 [[nodes]]
 id = "where"
 type = "template_render"
-template = "${folder}/{{topic}}.md"
+template = "kept/{{topic}}.md"
 input_from = "trigger"
 
 [[nodes]]
@@ -100,14 +98,11 @@ to = "where"
 from = "where"
 to = "write"
 `
-}
 
 test.describe('an agentd workflow', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'holdpoint-agentd-'))
-  test.afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-  test('is held, goes on in a run inside it, and is taken back', async ({ page, api }) => {
-    await api.must(api.send('POST', '/api/v1/workflows?filename=keep.toml', child(folder), asText))
+  test('is held, goes on in a run inside it, and is taken back', async ({ page, api, house }) => {
+    const kept = path.join(house.data, 'files/kept/peering.md')
+    await api.must(api.send('POST', '/api/v1/workflows?filename=keep.toml', child, asText))
     await api.must(api.send('POST', '/api/v1/workflows?filename=drafts.toml', parent, asText))
 
     await test.step('its form asks for what its steps read', async () => {
@@ -125,9 +120,9 @@ test.describe('an agentd workflow', () => {
       await expect(inspector).toContainText('Read the draft')
       await expect(graphNode(page, 'keep')).toHaveAccessibleName(/not reached/)
       await isClean(page)
-      await inspector.getByRole('button', { name: /^Let/ }).click()
+      await inspector.getByRole('button', { name: /^Approve/ }).click()
       await expect(status(page)).toContainText('completed at keep')
-      expect(readFileSync(path.join(folder, 'peering.md'), 'utf8')).toBe('Kept: peering')
+      expect(readFileSync(kept, 'utf8')).toBe('Kept: peering')
     })
 
     await test.step('the run inside is drawn with it, and leads there and back', async () => {
@@ -152,10 +147,10 @@ test.describe('an agentd workflow', () => {
       await isClean(page)
       await hold(page, /^Restore 1 step/)
       await expect(status(page)).toContainText(/taken back/i)
-      expect(existsSync(path.join(folder, 'peering.md'))).toBe(false)
+      expect(existsSync(kept)).toBe(false)
       await page.getByRole('button', { name: 'Go on from before keep' }).click()
       await expect(status(page)).toContainText('completed at keep')
-      expect(readFileSync(path.join(folder, 'peering.md'), 'utf8')).toBe('Kept: peering')
+      expect(readFileSync(kept, 'utf8')).toBe('Kept: peering')
     })
   })
 

@@ -171,7 +171,7 @@ function Head({
       )}
       <span className="flex-1" />
       <StateMark state={failed ? 'failed' : shown.shown}>
-        {failed ? 'error, went on' : shown.word}
+        {failed && !visit.current ? 'error, went on' : shown.word}
         {shown.time && (
           <>
             {' '}
@@ -218,7 +218,11 @@ function Outcome({
     <div className="px-4 pb-4 pt-3">
       {visit.error && visit.error.code !== 'approval_refused' && <Failure error={visit.error} />}
       {visit.state.status === 'done' && visit.state.label === 'error' && (
-        <WentOn run={run} output={visit.state.output} />
+        <WentOn
+          run={run}
+          output={visit.state.output}
+          onward={!(visit.current && frame.word === 'ended with error')}
+        />
       )}
       <Facts label={96}>
         <Fact label="Does">
@@ -281,14 +285,16 @@ function whenWords({ shown }: NodeFrame, fold: RunFold): string {
 }
 
 /** A failure that its author foresaw: the run went on by the edge for it, and here is why. */
-function WentOn({ run, output }: { run: string; output: string }) {
+function WentOn({ run, output, onward }: { run: string; output: string; onward: boolean }) {
   const value = useValue(run, output)
   const json = value.data?.json
   const why = json !== undefined && isJsonObject(json) ? json : undefined
   return (
     <div role="note" className="mb-2 rounded-r2 border border-failed-line px-3 py-2 [overflow-wrap:anywhere]">
       <p>
-        It failed, and the run went on by its edge “error”.{' '}
+        {onward
+          ? 'It failed, and the run went on by its edge “error”.'
+          : 'It gave an error, and no edge is there to take it; the walk ended here.'}{' '}
         {typeof why?.error === 'string' && <span className="text-failed-ink">{asSentence(why.error)}</span>}
         {why && why.error === undefined && why.ok === false && (
           <span className="text-failed-ink">Not every run it began completed.</span>

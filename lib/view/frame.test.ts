@@ -4,7 +4,16 @@ import type { Fact, FactBody } from '@/lib/engine/facts'
 import type { Run } from '@/lib/engine/run'
 import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import { indexGraph } from '@/lib/workflow/graph-index'
-import { agentName, asSentence, frameOf, plainActor, restingFrame, shownOf, wholeActor } from './frame'
+import {
+  agentName,
+  asSentence,
+  frameOf,
+  headlineOf,
+  plainActor,
+  restingFrame,
+  shownOf,
+  wholeActor,
+} from './frame'
 import { ledgerRow, visitView } from './visit-view'
 
 const hash = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg'
@@ -135,6 +144,7 @@ describe('the frame of a run', () => {
     const { run } = story(graphOf([node('a'), node('b')], ''), begun, started('a'), done('a'), {
       type: 'workflow_complete',
       wfId: 'wf',
+      wfId: 'wf',
       terminalStatus: 'partial',
       elapsedS: 7,
       reason: 'cancelled by ada',
@@ -153,6 +163,7 @@ describe('the frame of a run', () => {
     const labelled = graphOf([{ ...node('a'), label: 'Check the flows' }], '')
     const { run } = story(labelled, begun, started('a'), failed('a'), {
       type: 'workflow_complete',
+      wfId: 'wf',
       wfId: 'wf',
       terminalStatus: 'failed',
       elapsedS: 7,
@@ -350,5 +361,25 @@ describe('the frame of a walk', () => {
     const frame = frameOf(run)
     expect(frame.nodes.get('ask')).toMatchObject({ shown: 'done', handled: true, word: 'error, went on' })
     expect(frame.counts.get('failed')).toBeUndefined()
+  })
+
+  it('does not say that it went on where no edge takes the error', () => {
+    const { run } = story(walking, begun, ...step('load', 1, 'error'))
+    expect(frameOf(run).nodes.get('load')?.word).toBe('ended with error')
+  })
+
+  it('ends in agentd’s words, at its last step', () => {
+    const over = (terminalStatus: 'success' | 'failed', reason: string): FactBody => ({
+      type: 'workflow_complete',
+      wfId: 'wf',
+      terminalStatus,
+      elapsedS: 1,
+      reason,
+    })
+    const walked = [begun, ...step('load', 1), ...step('ask', 1), ...step('end', 1)]
+    expect(headlineOf(story(walking, ...walked, over('success', '')).run).words).toBe('completed at end')
+    const lost = [begun, ...step('load', 1), ...step('ask', 1, 'error'), ...step('tell', 1)]
+    const failed = headlineOf(story(walking, ...lost, over('failed', 'no luck')).run)
+    expect(failed).toMatchObject({ words: 'failed at tell', why: 'no luck', shown: 'failed' })
   })
 })

@@ -99,7 +99,9 @@ function walkedFrame(run: Run, node: GraphNode, visit: Visit): NodeFrame {
   }
   const frame = nodeFrame(node, visit, run.state.status === 'ended' && state.status === 'pending')
   const failed = state.status === 'done' && state.label === 'error'
-  return failed ? { ...frame, word: 'error, went on', handled: true } : frame
+  if (!failed) return frame
+  const isLast = run.walk?.path.at(-1)?.visit === visit
+  return { ...frame, word: isLast ? 'ended with error' : 'error, went on', handled: true }
 }
 
 /** The frame of a workflow that does not run: every node pending, under the words of what it does. */
@@ -351,7 +353,17 @@ function walkEnd(run: Run, { elapsedS }: { elapsedS: number }): Headline {
   const at = label === undefined ? '' : ` at ${label}`
   const took = elapsedS * 1000
   const words = `${status.replace('_', ' ')}${at}`
-  if (status === 'completed') return { shown: 'done', words, took }
+  if (status === 'completed') {
+    const { state } = run.walk?.path.at(-1)?.visit ?? {}
+    const unheeded = state?.status === 'done' && state.label === 'error'
+    // agentd calls that complete; whoever looks should know all the same.
+    return {
+      shown: 'done',
+      words,
+      took,
+      ...(unheeded && { why: 'it gave an error, and no edge takes that' }),
+    }
+  }
   const step = failedStep(run)
   if (step?.refused) {
     const { by, comment } = step.refused
