@@ -144,7 +144,6 @@ describe('the frame of a run', () => {
     const { run } = story(graphOf([node('a'), node('b')], ''), begun, started('a'), done('a'), {
       type: 'workflow_complete',
       wfId: 'wf',
-      wfId: 'wf',
       terminalStatus: 'partial',
       elapsedS: 7,
       reason: 'cancelled by ada',
@@ -163,7 +162,6 @@ describe('the frame of a run', () => {
     const labelled = graphOf([{ ...node('a'), label: 'Check the flows' }], '')
     const { run } = story(labelled, begun, started('a'), failed('a'), {
       type: 'workflow_complete',
-      wfId: 'wf',
       wfId: 'wf',
       terminalStatus: 'failed',
       elapsedS: 7,
