@@ -35,5 +35,5 @@ export const pauseForApprovalResolver: Resolver = {
 }
 
 function clippedText(text: string): string {
-  return text.length > maxShownChars ? `${text.slice(0, maxShownChars)}\n…` : text
+  return text.length > maxShownChars ? `${text.slice(0, maxShownChars).toWellFormed()}\n…` : text
 }

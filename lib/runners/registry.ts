@@ -14,6 +14,7 @@ import { diffComputeRunner } from './diff-compute'
 import { failRunner } from './fail'
 import { httpRequestRunner } from './http-request'
 import { jsonSelectRunner } from './json-select'
+import { withKeptOutput } from './kept-output'
 import { llmInferRunner } from './llm-infer'
 import { mapRunner } from './map'
 import { mergeRunner } from './merge'
@@ -67,9 +68,13 @@ export const resolvers: Readonly<Record<KindName, Resolver & Partial<Runner>>> =
   task: { ...taskResolver, undo: agentRunner.undo },
 } satisfies Record<RunnableKind, Runner> & Record<EngineKind, Resolver & Partial<Runner>>
 
+const keeping: Readonly<Record<string, Runner>> = Object.fromEntries(
+  Object.entries(runners).map(([kind, runner]) => [kind, withKeptOutput(runner)]),
+)
+
 /** The runner of a kind; undefined for kinds the engine handles itself, and for what is no kind. */
 export function runnerOf(kind: string): Runner | undefined {
-  return Object.hasOwn(runners, kind) ? runners[kind as RunnableKind] : undefined
+  return Object.hasOwn(keeping, kind) ? keeping[kind] : undefined
 }
 
 /** What resolves and describes a kind; undefined for what is no kind. */

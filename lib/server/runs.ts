@@ -4,6 +4,7 @@ import type { Json } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import type { Actor } from '@/lib/engine/facts'
 import type { IdempotentAnswer } from '@/lib/engine/ports'
+import { keepable } from '@/lib/runners/kept-output'
 import { jsonValue } from '@/lib/worker/values'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { checkInput } from '@/lib/workflow/input-form'
@@ -32,6 +33,12 @@ export interface StartWish {
 export async function startRun(installation: Installation, wish: StartWish): Promise<RunId> {
   const { ports, book } = installation
   const graph = await installation.graphOf(wish.version)
+  if (keepable(wish.input) === undefined || keepable(wish.input) !== wish.input) {
+    throw new Problem(
+      'input_invalid',
+      'The input holds half a character or a number too large for a number; such values cannot be kept',
+    )
+  }
   checkInput(graph.graph, wish.input)
   await checkPolicy(installation, graph.graph)
   const runId = runIdOf(ports.mint())
