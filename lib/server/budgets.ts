@@ -72,31 +72,41 @@ export class Budgets {
     let chain: Promise<Payer[]> | undefined
     return async (amount) => {
       chain ??= payersOf(house, step)
-      for (const payer of await chain) await this.#take(house, payer, currency, amount)
+      const payers = await chain
+      const known: number[] = []
+      for (const payer of payers) known.push(await this.#spentBy(house, payer, currency))
+      this.#take(payers, known, currency, amount)
     }
   }
 
-  async #take(
-    house: Installation,
-    { runId, budget }: Payer,
-    currency: Currency,
-    amount: number,
-  ): Promise<void> {
-    const key = `${currency} ${runId}`
-    const known = this.#spent.get(key) ?? (await house.book.read(runId, (run) => run[currency]))
-    // Looked up again: another step of the run may have spent while this one read.
-    const spent = (this.#spent.get(key) ?? known) + amount
+  async #spentBy(house: Installation, { runId }: Payer, currency: Currency): Promise<number> {
+    return this.#spent.get(`${currency} ${runId}`) ?? (await house.book.read(runId, (run) => run[currency]))
+  }
+
+  /** In one turn, so that no two steps spend the same rest: from all who pay, or from none. */
+  #take(payers: readonly Payer[], known: readonly number[], currency: Currency, amount: number): void {
+    const bills = payers.map(({ runId, budget }, at) => {
+      const key = `${currency} ${runId}`
+      // Looked up again: another step of the run may have spent while this one read.
+      const spent = (this.#spent.get(key) ?? known[at] ?? 0) + amount
+      const limit = limits[currency](budget)
+      const holds = limit === undefined || (amount === 0 ? spent < limit : spent <= limit)
+      return { key, spent, refusal: holds ? undefined : words[currency](limit, spent) }
+    })
+    const refused = bills.find(({ refusal }) => refusal !== undefined)?.refusal
+    // Tokens are spent when they are counted; bytes that are refused are never written.
+    if (refused === undefined || currency === 'modelTokens') {
+      for (const { key, spent } of bills) this.#note(key, spent)
+    }
+    if (refused === undefined) return
+    throw new EffectFailed('budget_exhausted', refused, { errorType: 'resource_exhausted' })
+  }
+
+  #note(key: string, spent: number): void {
     this.#spent.delete(key)
     this.#spent.set(key, spent)
     const [oldest] = this.#spent.keys()
     if (this.#spent.size > countsKept && oldest !== undefined) this.#spent.delete(oldest)
-    const limit = limits[currency](budget)
-    // What a model's answer costs is known once it is there: that one counts, and the next is refused.
-    const isLeft = amount > 0 && currency === 'modelTokens'
-    if (limit === undefined || isLeft || (amount === 0 ? spent < limit : spent <= limit)) return
-    throw new EffectFailed('budget_exhausted', words[currency](limit, spent), {
-      errorType: 'resource_exhausted',
-    })
   }
 }
 
