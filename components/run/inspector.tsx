@@ -25,7 +25,7 @@ import { beginsRuns } from '@/lib/view/child-kinds'
 import { agentName, asSentence, type NodeFrame, shownOf } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { VisitView } from '@/lib/view/visit-view'
-import type { ChildCounts, RunDetail } from '@/lib/view/wire'
+import type { ChildCounts, RunDetail, WaitsIn } from '@/lib/view/wire'
 import { CheckpointView } from './checkpoint-view'
 import { ChildList } from './child-list'
 import { TokenList } from './token-list'
@@ -41,6 +41,7 @@ export function Inspector({
   fold,
   visit,
   began: children,
+  waitsIn,
   tab,
   onTab,
   onVisit,
@@ -53,6 +54,8 @@ export function Inspector({
   visit: VisitView
   /** The runs this visit began. */
   began: ChildCounts | undefined
+  /** What a run below this one asks of a person. */
+  waitsIn: WaitsIn | undefined
   tab: string | undefined
   onTab: (tab: string) => void
   onVisit: (visit: string | undefined) => void
@@ -79,6 +82,7 @@ export function Inspector({
       ) : (
         <Outcome run={run} detail={detail} fold={fold} frame={frame} visit={visit} began={began} />
       )}
+      {waitsIn && (children?.states.waiting ?? 0) > 0 && <AskedBelow waitsIn={waitsIn} />}
       <Tabs
         label={`Evidence of ${frame.label}`}
         className="border-t"
@@ -192,6 +196,22 @@ function DecisionHere({ approval }: { approval: string }) {
   return (
     <section aria-label="Decision">
       <Decision key={approval} id={approval} compact />
+    </section>
+  )
+}
+
+/** The question that a run below asks: it can be answered from here as well. */
+function AskedBelow({ waitsIn }: { waitsIn: WaitsIn }) {
+  return (
+    <section aria-label="Decision" className="border-t">
+      <p className="px-4 pt-3 text-ink-3">
+        Asked by{' '}
+        <Link href={links.run(waitsIn.run)} className="underline decoration-line-strong underline-offset-4">
+          {waitsIn.workflow}
+        </Link>
+        , a run below this step.
+      </p>
+      <Decision key={waitsIn.approval} id={waitsIn.approval} compact />
     </section>
   )
 }

@@ -126,7 +126,10 @@ export function RunHead({
 function FromParent({ parent }: { parent: NonNullable<RunDetail['parent']> }) {
   const which = parent.siblings > 1 ? ` ${parent.index + 1} of ${parent.siblings.toLocaleString('en')}` : ''
   return (
-    <nav aria-label="Run that began this one" className="flex min-w-0 shrink items-center gap-1 text-ink-3">
+    <nav
+      aria-label="Run that began this one"
+      className="flex min-w-0 shrink items-center gap-1 text-ink-3 max-md:-mb-2 max-md:w-full"
+    >
       <Link
         href={links.run(parent.run)}
         title={`${parent.workflow}, the run that began this one`}

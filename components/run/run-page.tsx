@@ -244,6 +244,7 @@ function Side({
       fold={fold}
       visit={visit}
       began={below.of(visit.node, visit.visit)}
+      waitsIn={below.summary?.waitsIn}
       tab={view.tab}
       onTab={(tab) => change({ tab })}
       onVisit={(which) => change({ node: visit.node, visit: which })}

@@ -34,7 +34,7 @@ export function ownLoop(at: Point): { points: Point[]; words: Point } {
     { x: down, y: top },
     { x: down, y: at.y },
   ]
-  return { points, words: { x: down - 6, y: top } }
+  return { points, words: { x: (down + right + 14) / 2, y: top - 10 } }
 }
 
 /** SVG path of the arrow head at the end of a route. */

@@ -99,6 +99,9 @@ function walkedFrame(run: Run, node: GraphNode, visit: Visit): NodeFrame {
   }
   const frame = nodeFrame(node, visit, run.state.status === 'ended' && state.status === 'pending')
   const failed = state.status === 'done' && state.label === 'error'
+  // It did what it is there for, and that is to end the run as failed.
+  if (node.kind === 'fail' && state.status === 'done')
+    return { ...frame, shown: 'failed', word: 'failed the run' }
   if (!failed) return frame
   const isLast = run.walk?.path.at(-1)?.visit === visit
   return { ...frame, word: isLast ? 'ended with error' : 'error, went on', handled: true }
