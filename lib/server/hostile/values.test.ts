@@ -1,6 +1,7 @@
 /** Values that are meant to hold a step up, or to reach what is no value: bounded, and only what the value itself holds. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '@/lib/base/json'
+import { parseJson } from '../http/body'
 import { node, Scene, workflow } from './scene'
 
 let scene: Scene
@@ -47,6 +48,10 @@ describe('a value', () => {
         message: expect.stringContaining('half a character'),
       })
     }
+  })
+
+  it.each(['["\\ud800"]', '{"\\udfff":1}', '[1e999]'])('%s is no body of a request', (text) => {
+    expect(() => parseJson(Buffer.from(text))).toThrow(/half a character or a number too large/)
   })
 
   it('with members that objects have by themselves has only its own', async () => {

@@ -3,7 +3,9 @@
  * decoded strictly; and its nesting is counted before it is parsed.
  */
 import type { z } from 'zod'
+import type { Json } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
+import { keepable } from '@/lib/runners/kept-output'
 
 /** Enough for any command; uploads name their own bound. */
 export const defaultMaxBodyBytes = 1_048_576
@@ -59,6 +61,15 @@ export function parseJson(bytes: Uint8Array): unknown {
       maxJsonDepth,
     })
   }
+  const value = parsed(text)
+  if (keepable(value) === value) return value
+  throw new Problem(
+    'body_not_json',
+    'The body holds half a character or a number too large for a number; send values that can be kept.',
+  )
+}
+
+function parsed(text: string): Json {
   try {
     return JSON.parse(text)
   } catch {
