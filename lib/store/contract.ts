@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Hash, sha256 } from '@/lib/base/hash'
 import { mintUuid, type RunId } from '@/lib/base/ids'
 import { isProblem, type Problem, type ProblemCode } from '@/lib/base/problem'
-import type { RunProjection, StoredRow } from '@/lib/engine/ports'
+import type { RunHeader, RunProjection, StoredRow } from '@/lib/engine/ports'
 import type { AppendEvent, Store } from './store'
 import { anApproval, aRow, aRun, firstCommit, nextCommit, running, type TestRun } from './story'
 
@@ -422,6 +422,44 @@ function listingRuns(store: () => Store): void {
     const projection = { ...running, startedAt: 9_999, nodeCount: 99, doneCount: 1 }
     await store().ledger.commit(nextCommit(run, 1, 1, { projection }))
     expect(await store().runs.get(run.runId)).toMatchObject({ startedAt: 1_000, nodeCount: 3, doneCount: 1 })
+  })
+
+  it('knows the runs that a step began, apart from those of other steps and visits, and how they stand', async () => {
+    const above = aRun()
+    await store().ledger.commit(firstCommit(above))
+    const below = async (
+      node: string,
+      visit: number,
+      index: number,
+      projection: Partial<RunProjection> = {},
+    ) => {
+      const run = aRun()
+      const first = firstCommit(run)
+      await store().ledger.commit({
+        ...first,
+        create: { ...first.create, parent: { runId: above.runId, node, visit, index } } as RunHeader,
+        projection: { ...running, ...projection },
+      })
+      return run.runId
+    }
+    const asking = await below('each', 1, 0, { status: 'waiting', openApprovals: 1 })
+    const failed = await below('each', 1, 1, { status: 'ended', terminal: 'failed', endedAt: 2_000 })
+    const second = await below('each', 2, 0)
+    const list = async (filter: Parameters<Store['runs']['list']>[0]) =>
+      ids((await store().runs.list(filter, { limit: 10 })).items).toSorted()
+    const parent = above.runId
+    expect(await list({ parent })).toEqual([asking, failed, second].toSorted())
+    expect(await list({ parent, parentStep: { node: 'each', visit: 1 } })).toEqual(
+      [asking, failed].toSorted(),
+    )
+    expect(await list({ parents: [parent], asking: true })).toEqual([asking])
+    expect(await list({ parents: [] })).toEqual([])
+    const counts = await store().runs.childCounts(parent)
+    expect(counts).toHaveLength(3)
+    expect(counts).toContainEqual({ node: 'each', visit: 1, n: 1, status: 'ended', terminal: 'failed' })
+    expect(counts).toContainEqual({ node: 'each', visit: 1, n: 1, status: 'waiting' })
+    expect(counts).toContainEqual({ node: 'each', visit: 2, n: 1, status: 'running' })
+    expect(await store().runs.childCounts(second)).toEqual([])
   })
 
   it('narrows by every filter', async () => {
