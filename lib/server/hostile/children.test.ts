@@ -83,7 +83,7 @@ describe('a file the author names', () => {
       const file = await scene.file(`secrets/${name}`, content)
       await scene.file(`authored/${name}`, content)
       for (const way of ['served', 'alone'] as const) {
-        for (const named of [file, `../secrets/${name}`, name]) {
+        for (const named of way === 'served' ? [file, name] : [file]) {
           const told = (await said(way, of(named))).replaceAll(named, '')
           expect({ name, named, way, told }).toEqual({ name, named, way, told: expect.stringMatching(words) })
           expect({ name, named, way, told }).not.toEqual({

@@ -1,6 +1,6 @@
 /** Commands that will not go, and workers that die under them: all they started is ended, and none is run twice unasked. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, watch } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '@/lib/base/json'
@@ -138,8 +138,16 @@ async function alone(
   return { child, over }
 }
 
-async function until(found: () => boolean): Promise<void> {
-  while (!found()) await new Promise((resolve) => setTimeout(resolve, 10))
+/** Resolves when a file of that name appears in the folder. */
+function appears(folder: string, name: string): Promise<void> {
+  return new Promise((resolve) => {
+    const watcher = watch(folder, (_event, found) => {
+      if (found !== name) return
+      watcher.close()
+      resolve()
+    })
+    scene.atEnd(() => watcher.close())
+  })
 }
 
 describe('a worker that is killed while a command runs', () => {
@@ -150,6 +158,7 @@ describe('a worker that is killed while a command runs', () => {
     )) as [string]
     const text = shell(60) + node('after', 'terminate') + edge('go', 'after')
     const file = await scene.file('authored/hostile.toml', text)
+    const begun = appears(scene.folder, 'note')
     const { child, over } = await alone(
       'run',
       file,
@@ -158,7 +167,7 @@ describe('a worker that is killed while a command runs', () => {
       '--input',
       JSON.stringify({ args: [script] }),
     )
-    await until(() => existsSync(note) || child.exitCode !== null)
+    await Promise.race([begun, over])
     child.kill('SIGKILL')
     const { err } = await over
     expect(existsSync(note), err).toBe(true)

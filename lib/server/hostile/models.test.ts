@@ -131,6 +131,31 @@ describe('an answer of a model', () => {
     expect(outcome.reason).not.toContain('xxx')
   })
 
+  it.each([
+    ['half a character', '"x\\ud800y"', { status: 'completed', finalValue: { content: 'x\ufffdy' } }],
+    ['a number too large, under a contract,', '"[1e999]"', { status: 'errored', finalValue: null }],
+  ])('with %s ends the step, and the model is asked once', async (_name, content, expected) => {
+    let calls = 0
+    const far = await scene.server((_request, response) => {
+      calls += 1
+      response.setHeader('content-type', 'application/json')
+      response.end(`{"jsonrpc":"2.0","id":1,"result":{"content":${content}}}`)
+    })
+    await scene.file('authored/any.json', '{}')
+    const text = workflow(
+      'ask',
+      node('ask', 'llm_infer', 'backend = "m"', 'prompt = "x"', 'output_schema = "any.json"').replace(
+        content.includes('1e999') ? '' : 'output_schema = "any.json"',
+        '',
+      ),
+    )
+    const outcome = await scene.served(
+      `${text}[[intelligence.backends]]\nname = "m"\nprovider = "http"\nbase_url = "${far}"\n`,
+    )
+    expect(outcome).toMatchObject(expected)
+    expect(calls).toBe(1)
+  })
+
   it('that is full of markers is filled in nowhere', async () => {
     scene.variable('HOSTILE_TOKEN', 'tok-hunter2')
     await answering('{{secret:TOKEN}} {{trigger.x}} {{content}} {{ask.content}}')

@@ -36,7 +36,7 @@ describe('a value', () => {
   ])('that is %s is parsed or refused at once, and never repeated', async (_name, text) => {
     const outcome = await scene.served(parsing, { input: { text } })
     expect(outcome.status).toMatch(/completed|errored/)
-    expect(outcome.elapsedS).toBeLessThan(5)
+    expect(outcome.elapsedS).toBeLessThan(20)
     expect(outcome.reason).not.toContain('hunter2')
     expect(outcome.reason.length).toBeLessThan(400)
   })
@@ -94,7 +94,7 @@ describe('a value', () => {
   ])('compared with another, %s, is done in bounded time', async (_name, left, right) => {
     const outcome = await scene.served(diffing, { input: { left, right } })
     expect(outcome.status).toMatch(/completed|errored/)
-    expect(outcome.elapsedS).toBeLessThan(5)
+    expect(outcome.elapsedS).toBeLessThan(20)
   })
 
   it.each<[string, string]>([
