@@ -186,7 +186,8 @@ export class People {
     return took !== stage.dice.chance(0.1) ? 'took_effect' : 'not_taken'
   }
 
-  private choose(): void {
+  /** Ends what was rolled back, or goes on with it. */
+  choose(): void {
     const { run } = this.crowd.truth
     if (run.state.status !== 'rolled_back') return
     const goesOn = this.goneOn < 3 && this.crowd.stage.dice.chance(0.6)
@@ -207,9 +208,13 @@ export class People {
   }
 
   private async planAndRollBack({ node }: Visit): Promise<void> {
-    const { stage, runId, server } = this.crowd
+    const { stage, runId, server, truth } = this.crowd
     const { dice } = stage
-    const scope = dice.chance(0.5) ? undefined : dice.pick(['single', 'sub_dag', 'full_workflow'] as const)
+    // A walk is taken back from a node, or whole: what lies between is another matter for each.
+    const scopes = truth.run.walk
+      ? (['single', 'sub_dag', 'full_workflow', 'full_workflow'] as const)
+      : (['single', 'sub_dag', 'full_workflow'] as const)
+    const scope = dice.chance(0.5) ? undefined : dice.pick(scopes)
     const plan = await makePlan(server().ports, runId, { node, scope, mayCoordinate: true })
     if (plan.forbidden) return
     await this.execute(

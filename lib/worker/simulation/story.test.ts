@@ -15,7 +15,7 @@ it(`keeps every promise in ${seeds} stories of crashes, lost leases, late answer
 }, 300_000)
 
 it('tells the same story for the same seed', async () => {
-  for (const seed of [7, 123, 1004]) {
+  for (const seed of [6, 7, 124, 1005]) {
     const { lines, ...first } = await tellStory(seed)
     expect(await tellStory(seed)).toEqual({ ...first, lines })
   }

@@ -365,9 +365,17 @@ class Story {
         if (create?.parent) this.children.begin(commit, create.parent, start as FactOf<'workflow_start'>)
       })
       const added = this.casts.get(commit.runId)?.truth.facts.slice(-commit.rows.length) ?? []
+      if (added.some(({ type }) => type === 'rollback_result')) this.takeNotice(commit.runId)
       for (const fact of added) this.schedule.note(`  ${fact.type} ${'node' in fact ? fact.node : ''}`)
     }
     return done
+  }
+
+  /** Somebody who was waiting for the rollback of a child run chooses before anything else can happen to it. */
+  private takeNotice(runId: RunId): void {
+    const { people, truth } = this.castOf(runId)
+    if (truth.run.start?.parentWid === undefined || !this.isRough || !this.dice.chance(0.3)) return
+    this.schedule.at(this.schedule.now() + this.dice.whole(0, 40), 'people are quick', () => people.choose())
   }
 
   private castChild({ runId, create }: Commit, parent: ParentPlace): void {
