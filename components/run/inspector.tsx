@@ -77,12 +77,12 @@ export function Inspector({
   return (
     <aside aria-label={frame.label} className="flex min-h-0 min-w-0 flex-col overflow-y-auto max-md:flex-1">
       <Head frame={frame} visit={visit} onVisit={onVisit} />
+      {waitsIn && (children?.states.waiting ?? 0) > 0 && <AskedBelow waitsIn={waitsIn} />}
       {visit.open ? (
         <DecisionHere approval={visit.open.id} />
       ) : (
         <Outcome run={run} detail={detail} fold={fold} frame={frame} visit={visit} began={began} />
       )}
-      {waitsIn && (children?.states.waiting ?? 0) > 0 && <AskedBelow waitsIn={waitsIn} />}
       <Tabs
         label={`Evidence of ${frame.label}`}
         className="border-t"
@@ -203,7 +203,7 @@ function DecisionHere({ approval }: { approval: string }) {
 /** The question that a run below asks: it can be answered from here as well. */
 function AskedBelow({ waitsIn }: { waitsIn: WaitsIn }) {
   return (
-    <section aria-label="Decision" className="border-t">
+    <section aria-label="Decision" className="border-b">
       <p className="px-4 pt-3 text-ink-3">
         Asked by{' '}
         <Link href={links.run(waitsIn.run)} className="underline decoration-line-strong underline-offset-4">
