@@ -134,7 +134,10 @@ export interface Commit {
   checkpoints: SealedCheckpoint[]
   projection: RunProjection
   approvals: ApprovalProjection[]
-  /** A worker names its lease; when it is gone the commit is refused with `lease_lost`. Commands of people have none. */
+  /**
+   * A worker names its lease; when it is gone the commit is refused with `lease_lost`. Commands of people have none. The
+   * first commit of a child run names the lease on the run whose step begins it.
+   */
   lease?: LeaseRef
   answer?: IdempotentAnswer
 }

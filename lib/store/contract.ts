@@ -338,6 +338,18 @@ function leasing(store: () => Store): void {
     expect(await store().leases.heartbeat(old ? [old] : [], 1_200, 1_000)).toEqual([])
   })
 
+  it('lets nobody begin a run under a lease on another run that is over', async () => {
+    const above = await due(100)
+    const [old] = await store().leases.claimDue('a', 1, 100, 1_000)
+    const fresh = await store().leases.claim('b', above.runId, 1_100, 1_000)
+    const child = aRun()
+    const problem = await refusal(store().ledger.commit(firstCommit(child, { lease: old })), 'lease_lost')
+    expect(problem.message).toContain(`a no longer holds the lease on ${above.runId} of epoch 1`)
+    expect(await store().ledger.header(child.runId)).toBeUndefined()
+    await store().ledger.commit(firstCommit(child, { lease: fresh }))
+    await refusal(store().ledger.commit(firstCommit(child, { lease: fresh })), 'sequence_taken')
+  })
+
   it('does not let a worker back in under an epoch that is over', async () => {
     const run = await due(100)
     const first = await store().leases.claim('a', run.runId, 100, 1_000)

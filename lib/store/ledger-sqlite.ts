@@ -167,6 +167,13 @@ function fence(write: Write, commit: Commit): void {
   const moving = [seq, p.status, p.terminal ?? null, p.stopped ?? null, ...times, ...counts] as const
   let changes: number
   if (create) {
+    if (lease) {
+      const above = write.fenceRow.get(lease.runId)
+      if (above?.lease_owner !== lease.owner || above.lease_epoch !== lease.epoch) {
+        const holder = { owner: above?.lease_owner ?? null, epoch: above?.lease_epoch ?? 0 }
+        throw write.fenceRow.get(runId) ? whyNot(write, commit) : refusals.leaseLost(commit, holder)
+      }
+    }
     const { wid, version, workflowName, startedBy, parent } = create
     const fixed = [runId, wid, version, workflowName, startedBy, p.startedAt, p.nodeCount] as const
     const above = [

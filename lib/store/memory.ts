@@ -157,6 +157,10 @@ function judged(tables: Tables, commit: Commit): StoredRun {
   const found = tables.runs.get(runId)
   if (create) {
     if (found) throw refusals.sequenceTaken(commit, found.rows.length)
+    const above = lease && tables.runs.get(lease.runId)
+    if (lease && (above?.lease?.owner !== lease.owner || above.epoch !== lease.epoch)) {
+      throw refusals.leaseLost(commit, { owner: above?.lease?.owner ?? null, epoch: above?.epoch ?? 0 })
+    }
   } else {
     if (!found) throw refusals.runUnknown(runId)
     if (lease && (found.lease?.owner !== lease.owner || found.epoch !== lease.epoch)) {

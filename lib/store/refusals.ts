@@ -32,7 +32,8 @@ export function runUnknown(runId: string): Problem {
 }
 
 export function leaseLost(commit: Commit, holder: { owner: string | null; epoch: number }): Problem {
-  const { runId, lease } = commit
+  const { lease } = commit
+  const runId = lease?.runId ?? commit.runId
   const now =
     holder.owner === null ? 'nobody holds it' : `${holder.owner} holds it under epoch ${holder.epoch}`
   return new Problem(

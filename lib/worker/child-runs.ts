@@ -111,6 +111,8 @@ async function begin(
           parent: { runId: header.runId, node, visit, index: child.index },
         },
         values: [input],
+        lease: step.lease,
+        lost: step.lost,
       },
     )
   } catch (error) {

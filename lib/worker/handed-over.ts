@@ -15,7 +15,7 @@ export class HandedOver extends Error {
   }
 }
 
-const storeFaults = ['store_busy', 'store_full', 'store_read_only'] as const
+const storeFaults = ['store_busy', 'store_full', 'store_read_only', 'lease_lost'] as const
 
 /** What waiting comes to when the store does not answer: a child run goes on, whatever its parent could read of it. */
 export function handedOverOr(error: unknown, node: string): unknown {

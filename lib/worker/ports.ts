@@ -2,7 +2,7 @@
 import type { Clock } from '@/lib/base/clock'
 import type { Mint, RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
-import type { LeaseStore, LedgerStore, RunHeader, SealedCheckpoint } from '@/lib/engine/ports'
+import type { LeaseRef, LeaseStore, LedgerStore, RunHeader, SealedCheckpoint } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
 import type { Reach } from '@/lib/runners/no-reach'
 import type { AgentDirectory, Resolver, Runner } from '@/lib/runners/runner'
@@ -49,6 +49,8 @@ export interface ReachingStep {
   draining: AbortSignal
   /** Fires when the worker lost the run: another one may be at it. */
   lost: AbortSignal
+  /** The worker's lease on the run: nothing is begun for a step whose run is another's. */
+  lease?: LeaseRef
 }
 
 /** What one attempt of one step may reach beyond files, HTTP and agents. */

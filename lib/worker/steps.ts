@@ -184,6 +184,7 @@ export class Steps {
         follows,
         draining: this.draining,
         lost: this.hold.lost,
+        lease: this.lease,
       })
   }
 

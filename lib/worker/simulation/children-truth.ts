@@ -34,6 +34,11 @@ export class ChildrenTruth {
     must(!this.begun.has(key), () => `${what} was begun twice in attempt ${attempt}`)
     this.begun.set(key, runId)
     this.parents.set(runId, { ...parent, attempt })
+    const { state } = current
+    must(
+      state.status === 'running' && state.attempt === attempt,
+      () => `${what} was begun while its step was ${state.status}`,
+    )
     const task = above.facts.find(
       (fact) =>
         fact.type === 'task_start' && fact.node === node && fact.visit === visit && fact.attempt === attempt,

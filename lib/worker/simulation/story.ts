@@ -358,7 +358,8 @@ class Story {
       this.guard(() => {
         const { lease, create } = commit
         if (create?.parent) this.castChild(commit, create.parent)
-        const { epoch, truth } = this.castOf(commit.runId)
+        const { truth } = this.castOf(commit.runId)
+        const { epoch } = this.castOf(lease?.runId ?? commit.runId)
         must(!lease || lease.epoch === epoch, () => `${lease?.owner} wrote under a lease that is another's`)
         truth.append(commit, this.schedule.now())
         const [start] = truth.facts
