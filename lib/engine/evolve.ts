@@ -61,6 +61,7 @@ export function evolve(run: Run, fact: Fact): Run {
     case 'workflow_complete':
       run.state = {
         status: 'ended',
+        jti: fact.jti,
         terminal: fact.terminalStatus,
         at: fact.at,
         elapsedS: fact.elapsedS,

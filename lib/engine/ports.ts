@@ -135,8 +135,8 @@ export interface Commit {
   projection: RunProjection
   approvals: ApprovalProjection[]
   /**
-   * A worker names its lease; when it is gone the commit is refused with `lease_lost`. Commands of people have none. The
-   * first commit of a child run names the lease on the run whose step begins it.
+   * A worker names its lease; when it is gone the commit is refused with `lease_lost`. Commands of people have none. What a
+   * step does to a child run, beginning with its first commit, names the lease on the run of that step.
    */
   lease?: LeaseRef
   answer?: IdempotentAnswer

@@ -29,6 +29,8 @@ export type RunStatus =
   | { status: 'rolled_back'; rollback: RollbackId }
   | {
       status: 'ended'
+      /** The `workflow_complete` token; comments and acknowledgements may come after it. */
+      jti: string
       terminal: TerminalStatus
       at: number
       elapsedS: number

@@ -165,15 +165,13 @@ function fence(write: Write, commit: Commit): void {
   const times = [p.endedAt ?? null, p.updatedAt, p.dueAt] as const
   const counts = [p.doneCount, p.failedCount, p.openApprovals] as const
   const moving = [seq, p.status, p.terminal ?? null, p.stopped ?? null, ...times, ...counts] as const
+  const isOfAnother = lease !== undefined && lease.runId !== runId
+  if (isOfAnother) {
+    const holder = write.fenceRow.get(lease.runId)
+    if (holder?.lease_owner !== lease.owner || holder.lease_epoch !== lease.epoch) throw whyNot(write, commit)
+  }
   let changes: number
   if (create) {
-    if (lease) {
-      const above = write.fenceRow.get(lease.runId)
-      if (above?.lease_owner !== lease.owner || above.lease_epoch !== lease.epoch) {
-        const holder = { owner: above?.lease_owner ?? null, epoch: above?.lease_epoch ?? 0 }
-        throw write.fenceRow.get(runId) ? whyNot(write, commit) : refusals.leaseLost(commit, holder)
-      }
-    }
     const { wid, version, workflowName, startedBy, parent } = create
     const fixed = [runId, wid, version, workflowName, startedBy, p.startedAt, p.nodeCount] as const
     const above = [
@@ -183,7 +181,7 @@ function fence(write: Write, commit: Commit): void {
       parent?.index ?? null,
     ] as const
     changes = write.create.run(...fixed, ...above, ...moving).changes
-  } else if (lease) {
+  } else if (lease && !isOfAnother) {
     changes = write.moveLeased.run(...moving, runId, expectedSeq, lease.owner, lease.epoch).changes
   } else {
     changes = write.move.run(...moving, runId, expectedSeq).changes
@@ -193,12 +191,14 @@ function fence(write: Write, commit: Commit): void {
 
 function whyNot(write: Write, commit: Commit): Error {
   const row = write.fenceRow.get(commit.runId)
-  if (!row)
-    return commit.create ? refusals.sequenceTaken(commit, undefined) : refusals.runUnknown(commit.runId)
-  const { lease } = commit
-  if (lease && !commit.create && (row.lease_owner !== lease.owner || row.lease_epoch !== lease.epoch)) {
-    return refusals.leaseLost(commit, { owner: row.lease_owner, epoch: row.lease_epoch })
+  const { lease, create } = commit
+  if (!row && !create) return refusals.runUnknown(commit.runId)
+  if (row && create) return refusals.sequenceTaken(commit, row.seq)
+  const held = lease && write.fenceRow.get(lease.runId)
+  if (lease && (held?.lease_owner !== lease.owner || held.lease_epoch !== lease.epoch)) {
+    return refusals.leaseLost(commit, { owner: held?.lease_owner ?? null, epoch: held?.lease_epoch ?? 0 })
   }
+  if (!row) return refusals.sequenceTaken(commit, undefined)
   return refusals.sequenceTaken(commit, row.seq)
 }
 

@@ -153,19 +153,14 @@ function applyCommit(tables: Tables, commit: Commit, now: number): number[] {
 
 /** The run that the commit holds for, not yet changed. */
 function judged(tables: Tables, commit: Commit): StoredRun {
-  const { runId, expectedSeq, lease, create } = commit
+  const { runId, expectedSeq, create } = commit
   const found = tables.runs.get(runId)
   if (create) {
     if (found) throw refusals.sequenceTaken(commit, found.rows.length)
-    const above = lease && tables.runs.get(lease.runId)
-    if (lease && (above?.lease?.owner !== lease.owner || above.epoch !== lease.epoch)) {
-      throw refusals.leaseLost(commit, { owner: above?.lease?.owner ?? null, epoch: above?.epoch ?? 0 })
-    }
+    checkLease(tables, commit)
   } else {
     if (!found) throw refusals.runUnknown(runId)
-    if (lease && (found.lease?.owner !== lease.owner || found.epoch !== lease.epoch)) {
-      throw refusals.leaseLost(commit, { owner: found.lease?.owner ?? null, epoch: found.epoch })
-    }
+    checkLease(tables, commit)
     if (found.rows.length !== expectedSeq) throw refusals.sequenceTaken(commit, found.rows.length)
   }
   const fresh = new Set<string>()
@@ -183,6 +178,13 @@ function judged(tables: Tables, commit: Commit): StoredRun {
     lease: undefined,
     epoch: 0,
   }
+}
+
+function checkLease(tables: Tables, commit: Commit): void {
+  const { lease } = commit
+  const held = lease && tables.runs.get(lease.runId)
+  if (!lease || (held?.lease?.owner === lease.owner && held.epoch === lease.epoch)) return
+  throw refusals.leaseLost(commit, { owner: held?.lease?.owner ?? null, epoch: held?.epoch ?? 0 })
 }
 
 function keepValue(tables: Tables, value: StoredValue): void {

@@ -143,7 +143,7 @@ async function outcome(
       if (over) return { runId, ...over.told, finalValue: await storedValue(ports, over.output) }
       if (draining.aborted || lost.aborted) throw new HandedOver(node)
       const stop = await stopOf(ports, step, signal)
-      if (stop) await cancelRun(ports, runId, stop)
+      if (stop) await cancelRun(ports, runId, stop, step.lease)
       if (stop?.isOver) throw new HandedOver(node)
       await watch.wait()
     }
@@ -157,7 +157,8 @@ function noted(run: Run) {
   if (!ending) return undefined
   const { output, ...told } = ending
   const { modelTokens, writtenBytes } = run
-  return { output, told: { ...told, modelTokens, writtenBytes, endJti: run.lastJti } }
+  const endJti = run.state.status === 'ended' ? run.state.jti : undefined
+  return { output, told: { ...told, modelTokens, writtenBytes, endJti } }
 }
 
 async function storedValue(ports: WorkerPorts, hash: string | undefined): Promise<Json> {

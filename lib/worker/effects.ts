@@ -16,8 +16,8 @@ export function effectsFor(
   ports: WorkerPorts,
   run: Run,
   header: RunHeader,
-  step: Omit<ReachingStep, 'run' | 'header' | 'draining' | 'lost'> &
-    Partial<Pick<ReachingStep, 'draining' | 'lost'>>,
+  step: Omit<ReachingStep, 'run' | 'header' | 'draining' | 'lost' | 'lease'> &
+    Partial<Pick<ReachingStep, 'draining' | 'lost' | 'lease'>>,
 ): Effects {
   const reach = ports.reach({ draining: never, lost: never, ...step, run, header })
   return {

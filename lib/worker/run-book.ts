@@ -184,7 +184,7 @@ export class RunBook {
     if (!first) return
     // A lease or an answer belongs to one wish alone; the others may share a commit.
     const alone = wishes.length === 1 || wishes.some((wish) => wish.along.answer || wish.along.create)
-    const leases = new Set(wishes.map((wish) => wish.along.lease?.epoch))
+    const leases = new Set(wishes.map(({ along: { lease } }) => lease && `${lease.runId} ${lease.epoch}`))
     const groups = alone || leases.size > 1 ? wishes.map((wish) => [wish]) : [wishes]
     for (const group of groups) await this.grant(runId, page, group)
   }

@@ -307,7 +307,8 @@ export class Steps {
     }
     const { error, outOfTime } = outcome
     if (outOfTime && this.hold.lost.aborted) return
-    const unknown = error instanceof EffectFailed ? error.outcomeUnknown : outOfTime
+    // A fault of ours in the middle of an effect says as little of it as a lost answer.
+    const unknown = error instanceof EffectFailed ? error.outcomeUnknown : outOfTime || !isProblem(error)
     if (unknown && action.consequence !== 'read_only' && !standing.dryRun) {
       return this.settle(standing, action, attempt, { held: snapshot, follows, ifNot: 'fail' })
     }

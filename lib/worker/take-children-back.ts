@@ -91,7 +91,12 @@ class ChildRollback {
         return now.status
       case 'going_on':
         // Nobody waits for it any more, and what it did is only known once it is over.
-        await cancelRun(this.ports, this.child, { by: 'engine', reason: this.request.reason })
+        await cancelRun(
+          this.ports,
+          this.child,
+          { by: 'engine', reason: this.request.reason },
+          this.step.lease,
+        )
         return undefined
       case 'over': {
         const asked = await this.ask()
@@ -138,7 +143,7 @@ class ChildRollback {
           by: 'engine',
           deadlineS: Math.max(1, (rollbackDeadline(now, ttlsS, DEFAULT_ROLLBACK_S) - now) / 1000),
         },
-        { values: [stored] },
+        { values: [stored], lease: this.step.lease, lost: this.step.lost },
       )
       return 'asked'
     } catch (error) {
@@ -153,7 +158,7 @@ class ChildRollback {
   private async end(choosing: RollbackId | undefined): Promise<void> {
     if (choosing === undefined) return
     const wish = { type: 'choose', rollback: choosing, choice: 'end', by: 'engine' } as const
-    await this.ports.book.execute(this.child, wish).catch((error) => {
+    await this.ports.book.execute(this.child, wish, { lease: this.step.lease }).catch((error) => {
       // Chosen already, by a worker before us or by a person.
       if (!isProblem(error, 'run_moved_on')) throw error
     })

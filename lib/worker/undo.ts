@@ -200,6 +200,7 @@ class UndoAct {
         signal: this.hold.lost,
         lost: this.hold.lost,
         draining: this.draining,
+        lease: this.lease,
         follows: [ref.jti],
       })
       this.hold.check(this.ports.timer.now())
