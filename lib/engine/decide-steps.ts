@@ -72,7 +72,8 @@ export function askPerson(
 }
 
 const reasonOf: Record<Exclude<ApprovalKind, 'approval'>, string> = {
-  outcome_unknown: 'The worker was lost between the request and its answer; it is never silently done twice',
+  outcome_unknown:
+    'Nobody saw the answer, so nobody knows whether it took effect; it is never silently done twice',
   irreversible_failed: 'A step that cannot be undone has failed',
   rollback_escalated: 'A rollback met a step that cannot be undone',
   rollback_failed: 'A rollback failed; the run stands still until a person acts',
@@ -205,7 +206,8 @@ export function failStep(
   const attempt = Math.max(1, visit.attempt)
   const checkpoint = visit.checkpoint === undefined ? undefined : run.checkpoints.get(visit.checkpoint)
   const { jti, over } = addError(run, visit, attempt, failure, draft, at, par, checkpoint?.jti)
-  if (!over || !checkpoint || checkpoint.reversible || visit.action === undefined) return
+  // A walk says itself where a failure leads; one that leads nowhere ends the run as errored (NOTES 17).
+  if (!over || run.walk || !checkpoint || checkpoint.reversible || visit.action === undefined) return
   askPerson(
     {
       visit,

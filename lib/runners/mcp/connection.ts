@@ -99,12 +99,12 @@ export class Connection {
   ): Promise<JsonObject> {
     const live = await this.ready(signal)
     try {
-      return await this.ask(live, method, params, signal)
+      return await this.ask(live, method, params, signal, changes)
     } catch (error) {
       if (isSessionLost(error, live)) {
         // The server forgot the session, so it did nothing with the request.
         await this.drop(live)
-        return this.ask(await this.ready(signal), method, params, signal).catch((again: unknown) => {
+        return this.ask(await this.ready(signal), method, params, signal, changes).catch((again: unknown) => {
           throw this.spoken(again, undefined, signal, changes)
         })
       }
@@ -125,6 +125,7 @@ export class Connection {
     method: string,
     params: JsonObject,
     signal: AbortSignal,
+    changes = false,
   ): Promise<JsonObject> {
     const timeout = this.surroundings.limits.requestMs
     // A signal of its own: the SDK leaves its listener on the one it is given.
@@ -134,7 +135,7 @@ export class Connection {
       timeout,
     })
     if (isJsonObject(answer) && !deeperThan(answer as Json, maxJsonDepth)) return answer as JsonObject
-    throw this.invalid('its answer is no object, or is nested too deep')
+    throw this.invalid('its answer is no object, or is nested too deep', changes)
   }
 
   private async ready(signal: AbortSignal): Promise<Live> {
@@ -291,8 +292,8 @@ export class Connection {
     })
   }
 
-  private invalid(what: string): EffectFailed {
-    return this.failure('mcp_answer_invalid', `answered rubbish: ${what}`, false)
+  private invalid(what: string, changes = false): EffectFailed {
+    return this.failure('mcp_answer_invalid', `answered rubbish: ${what}`, changes)
   }
 
   private failure(code: string, what: string, outcomeUnknown: boolean): EffectFailed {

@@ -51,7 +51,7 @@ describe('an MCP server', () => {
       await serverOf(process.execPath, rude, manner)
       const retrying = `${calling}[nodes.retry]\nmax_attempts = 3\nbackoff_ms = 1\non = "transient"\n`
       const outcome = await scene.served(retrying)
-      expect(outcome.status).toBe('paused')
+      expect(outcome.status, outcome.reason).toBe('paused')
       expect(outcome.waitsFor).toHaveLength(1)
       expect(outcome.reason).toMatch(/never silently done twice|cannot be undone has failed/)
     },
