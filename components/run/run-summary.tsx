@@ -25,6 +25,7 @@ export function RunSummary({
   onSelect: (node: string, visit?: number) => void
 }) {
   const { row } = detail
+  const { took } = fold.frame.headline
   const walks = fold.index.graph.order === 'stepwise'
   const trouble = [...fold.frame.nodes.values()].filter(
     // Of a walk, what runs stands at the top of the way it took.
@@ -45,8 +46,8 @@ export function RunSummary({
               By <Actor id={row.startedBy} />
             </Sub>
           </Fact>
-          <Fact label={row.endedAt === undefined ? 'So far' : 'Took'}>
-            <Took from={row.startedAt} to={row.endedAt} />
+          <Fact label={took === undefined ? 'So far' : 'Took'}>
+            <Took from={row.startedAt} to={took === undefined ? undefined : row.startedAt + took} />
           </Fact>
           <Fact label="Workflow">
             <Link
