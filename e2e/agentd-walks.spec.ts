@@ -149,6 +149,8 @@ test.describe('an agentd workflow', () => {
       await expect(status(page)).toContainText(/taken back/i)
       expect(existsSync(kept)).toBe(false)
       await page.getByRole('button', { name: 'Go on from before keep' }).click()
+      // The words are those of before the rollback; the visit is not.
+      await expect(graphNode(page, 'keep')).toHaveAccessibleName(/done, visit 2/)
       await expect(status(page)).toContainText('completed at keep')
       expect(readFileSync(kept, 'utf8')).toBe('Kept: peering')
     })
