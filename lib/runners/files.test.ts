@@ -160,6 +160,21 @@ describe('symlinks', () => {
     expect(failure.message).toContain('leads to nothing')
   })
 
+  test('are not seen where another writer makes the folder meanwhile', async () => {
+    const answers: unknown[] = []
+    for (let round = 0; round < 20; round++) {
+      const writers = Array.from({ length: 12 }, async (_, item) => {
+        // Each sets out a few turns after the one before, so that some look while others make the folder.
+        for (let turn = 0; turn < item * 2; turn++) await new Promise(setImmediate)
+        const action = await actionFor(writes(`lab/new-${round}/deep/item-${item}`, 'x'), effects())
+        await runnerFor('write_file').perform(action, effects())
+      })
+      answers.push(...(await Promise.allSettled(writers)))
+    }
+    expect(answers).toEqual(answers.map(() => ({ status: 'fulfilled', value: undefined })))
+    expect(readdirSync(inLab('new-0', 'deep'))).toHaveLength(12)
+  })
+
   test('that go round in circles are refused', async () => {
     symlinkSync(inLab('b'), inLab('a'))
     symlinkSync(inLab('a'), inLab('b'))

@@ -138,18 +138,27 @@ async function realPlace(written: string, name: string): Promise<Place> {
   return { name, path: path.join(existing, ...missing, leaf), existing, missing, leaf }
 }
 
+/** Looks at one path: more than a few are needed only where somebody keeps making and removing it. */
+const maxLooks = 16
+
 /** The real path, or undefined when nothing stands there. A symlink to nothing is refused: it could lead anywhere. */
 async function realIfExists(written: string, name: string): Promise<string | undefined> {
-  try {
-    return await realpath(written)
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw fsFailure(error, name, 'find')
-    const dangling = await lstat(written).catch(() => undefined)
-    if (!dangling) return undefined
-    throw refusal(
-      'path_is_symlink',
-      `"${name.slice(0, 200)}" passes a symlink that leads to nothing; use a path without it.`,
-    )
+  for (let looks = 1; ; looks++) {
+    try {
+      return await realpath(written)
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw fsFailure(error, name, 'find')
+      const found = await lstat(written).catch(() => undefined)
+      if (!found) return undefined
+      if (found.isSymbolicLink()) {
+        throw refusal(
+          'path_is_symlink',
+          `"${name.slice(0, 200)}" passes a symlink that leads to nothing; use a path without it.`,
+        )
+      }
+      // No link, so it was made by somebody else between the two questions: it is asked about again.
+      if (looks >= maxLooks) throw fsFailure(error, name, 'find')
+    }
   }
 }
 
