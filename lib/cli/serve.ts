@@ -6,6 +6,8 @@
  *
  *   HOLDPOINT_DATA             the data folder, absolute
  *   HOLDPOINT_ORIGIN           the address people use, for links and for telling same-site requests; no slash at the end
+ *   HOLDPOINT_AUTHORED         folders that files named by a workflow's author are read from: schemas, scripts, policies
+ *   HOLDPOINT_ROOTS            folders that workflows may work in, parted as in PATH; <data>/files by default
  *   HOLDPOINT_LAB              1: the lab is there; bring its agents, workflows and first runs along. Else 0
  *   HOLDPOINT_LAB_DATA         folder of the lab's own state
  *   HOLDPOINT_OPA_URL          an Open Policy Agent that decides Rego policies; HOLDPOINT_OPA_TOKEN is sent to it as bearer

@@ -45,6 +45,7 @@ async function start(log: ReturnType<typeof createLog>): Promise<Installation> {
     origin,
     log,
     roots: rootsFrom(process.env.HOLDPOINT_ROOTS),
+    authoredFolders: rootsFrom(process.env.HOLDPOINT_AUTHORED),
   })
   for (const root of house.ports.installationRoots) fs.mkdirSync(root, { recursive: true, mode: 0o700 })
   // The lock says that no other server lives on this folder: what one had in hand when it was killed goes on now.

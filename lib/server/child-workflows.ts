@@ -32,7 +32,7 @@ async function loadChild(
   workflow: string,
   parent: RunHeader,
 ): Promise<{ version: string; consequence: Consequence }> {
-  const version = (await fromFile(house, workflow, parent)) ?? (await fromLibrary(house, workflow))
+  const version = (await fromFile(house, workflow, parent)) ?? (await libraryVersion(house, workflow))
   if (version === undefined) {
     throw refused(
       'workflow_unknown',
@@ -139,7 +139,10 @@ async function imported(house: Installation, text: string, filename: string, by:
 }
 
 /** By its name, or by a file name that says the same: `workflows/enrich-a.toml` is `enrich-a` or `enrich_a`. */
-async function fromLibrary(house: Installation, workflow: string): Promise<string | undefined> {
+export async function libraryVersion(
+  house: Pick<Installation, 'store'>,
+  workflow: string,
+): Promise<string | undefined> {
   const stem = path.basename(workflow).replace(/(\.atd)?\.(toml|json|ya?ml)$/i, '')
   const plain = (name: string) => name.toLowerCase().replaceAll('-', '_')
   const all = await house.store.workflows.latest()

@@ -14,6 +14,7 @@ import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { versionOf } from '@/lib/workflow/versions'
 import type { Installation } from './installation'
 import { policyFaults } from './policy-faults'
+import { unknownChildren } from './unknown-children'
 
 export interface Imported {
   record: WorkflowRecord
@@ -38,7 +39,8 @@ export async function readWorkflowHere(
     installationRoots: installation.ports.installationRoots,
     agents: new Set(registered.map(({ id }) => id)),
   })
-  return { ...read, diagnostics: withProblems(read, problems) }
+  const children = await unknownChildren(installation, read.graph)
+  return { ...read, diagnostics: withProblems(read, [...problems, ...children]) }
 }
 
 /** Imports a workflow text as a version. Throws Problem `workflow_invalid` with all diagnostics as its data. */

@@ -105,7 +105,10 @@ async function fromFile(backend: Backend, { read }: BackendSurroundings): Promis
   if (!backend.path) throw misconfigured(backend.name, 'names no script; it needs a path.')
   const text = await read(backend.path)
   if (text === undefined)
-    throw misconfigured(backend.name, 'names a script that cannot be read; check its path.')
+    throw misconfigured(
+      backend.name,
+      'names a script that cannot be read here; a server reads files of a workflow only from the folders in HOLDPOINT_AUTHORED, and those in models.json from the data folder.',
+    )
   return readScript(backend.name, text)
 }
 
