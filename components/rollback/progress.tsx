@@ -74,15 +74,9 @@ export function Progress({
         {rollback.status !== 'executing' && (
           <div className="mt-4 border-t pt-4">
             {isToChoose(fold, rollback) ? (
-              <RollbackChoice
-                run={run}
-                detail={detail}
-                rollback={rollback}
-                label={labelOf(rollback.node)}
-                onChosen={onGone}
-              />
+              <RollbackChoice run={run} detail={detail} rollback={rollback} fold={fold} onChosen={onGone} />
             ) : (
-              <Chosen choice={rollback.choice} label={labelOf(rollback.node)} onGone={onGone} />
+              <Chosen rollback={rollback} label={labelOf(rollback.node)} onGone={onGone} />
             )}
           </div>
         )}
@@ -179,11 +173,11 @@ function ActMark({ act }: { act: RollbackView['acts'][number] }) {
 
 /** A rollback whose choice is made, or that the run has left behind. */
 function Chosen({
-  choice,
+  rollback: { choice, scope },
   label,
   onGone,
 }: {
-  choice: RollbackView['choice']
+  rollback: RollbackView
   label: string
   onGone: () => void
 }) {
@@ -191,7 +185,9 @@ function Chosen({
     <>
       <p className="mb-3 text-ink-2">
         {choice === 'go_on'
-          ? `The run went on from before ${label}.`
+          ? scope === 'full_workflow'
+            ? 'The run went on from the beginning.'
+            : `The run went on from before ${label}.`
           : choice === 'end'
             ? 'The run was ended after it.'
             : 'The run has moved on since.'}

@@ -12,6 +12,27 @@ export function isToChoose(fold: RunFold, rollback: RollbackView): boolean {
   return fold.status === 'rolled_back' && rollback.choice === undefined
 }
 
+/** From where a run goes on after a rollback: "write", "write, visit 2", or nothing when it begins anew. */
+function placeOf(fold: RunFold, rollback: RollbackView): string | undefined {
+  const labelOf = (id: string) => fold.index.nodes.get(id)?.label || id
+  if (fold.index.graph.order !== 'stepwise')
+    return rollback.scope === 'full_workflow' ? undefined : labelOf(rollback.node)
+  const place = fold.resumesAt(rollback)
+  if (!place || place.first) return undefined
+  return place.visit > 1 ? `${labelOf(place.node)}, visit ${place.visit}` : labelOf(place.node)
+}
+
+function onwardWords(fold: RunFold, place: string | undefined): string {
+  const walks = fold.index.graph.order === 'stepwise'
+  if (place === undefined)
+    return walks
+      ? 'Going on begins at the first step of the run again and goes whichever way it leads from there, effects and all.'
+      : 'Going on does the whole run again, effects and all.'
+  return walks
+    ? `Going on begins at ${place} again and goes whichever way it leads from there, effects and all.`
+    : `Going on does ${place} and what follows again, effects and all.`
+}
+
 /**
  * What happens to a run that was taken back: ended, or gone on with from before the step. `bar` lays it along the top
  * of the run's page.
@@ -20,15 +41,14 @@ export function RollbackChoice({
   run,
   detail,
   rollback,
-  label,
+  fold,
   bar = false,
   onChosen,
 }: {
   run: string
   detail: RunDetail
   rollback: RollbackView
-  /** The step it was taken back to. */
-  label: string
+  fold: RunFold
   bar?: boolean
   onChosen?: () => void
 }) {
@@ -41,6 +61,7 @@ export function RollbackChoice({
       warnOf('The run still waits for your choice', error)
     }
   }
+  const place = placeOf(fold, rollback)
   const off = !detail.may.operate
   return (
     <section
@@ -59,10 +80,7 @@ export function RollbackChoice({
         <div className="min-w-0">
           <h3 className={cx(bar && 'text-waiting-ink')}>What happens to the run now?</h3>
           <p className={cx('text-ink-2', !bar && 'mt-1')}>
-            {detail.graph.order === 'stepwise'
-              ? `Going on begins at ${label} again and goes whichever way it leads from there, effects and all.`
-              : `Going on does ${label} and what follows again, effects and all.`}{' '}
-            Ending leaves everything as it is.
+            {onwardWords(fold, place)} Ending leaves everything as it is.
           </p>
         </div>
       </div>
@@ -71,7 +89,7 @@ export function RollbackChoice({
           End the run
         </Button>
         <Button wraps busy={choose.isPending} disabled={off} onClick={() => void pick('go_on')}>
-          Go on from before {label}
+          {place === undefined ? 'Go on from the beginning' : `Go on from before ${place}`}
         </Button>
       </div>
       {off && (

@@ -164,8 +164,7 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
 function StandsStill({ run, detail, fold }: { run: string; detail: RunDetail; fold: RunFold }) {
   const rollback = fold.rollbacks(run).findLast((one) => isToChoose(fold, one))
   if (!rollback) return null
-  const label = fold.index.nodes.get(rollback.node)?.label || rollback.node
-  return <RollbackChoice bar run={run} detail={detail} rollback={rollback} label={label} />
+  return <RollbackChoice bar run={run} detail={detail} rollback={rollback} fold={fold} />
 }
 
 /** The one run that the selected visit of a step began: it is drawn inside. */

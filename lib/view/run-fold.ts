@@ -12,6 +12,7 @@ import { evolve, newRun } from '@/lib/engine/evolve'
 import { factOf } from '@/lib/engine/fact-codec'
 import type { Fact } from '@/lib/engine/facts'
 import type { Run, Visit } from '@/lib/engine/run'
+import { resumesAt } from '@/lib/engine/walk'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import { frameOf, type RunFrame } from './frame'
@@ -95,6 +96,16 @@ export class RunFold {
   /** The steps of a walk in the order they were made; empty where nothing walks. */
   get walked(): readonly WalkedStep[] {
     return (this.#run.walk?.path ?? []).map(({ visit: { node, visit, state } }) => ({ node, visit, state }))
+  }
+
+  /** Where a walk goes on after that rollback; `first` where it began. Undefined where nothing walks. */
+  resumesAt(
+    rollback: Pick<RollbackView, 'scope' | 'node'>,
+  ): { node: string; visit: number; first: boolean } | undefined {
+    const { walk } = this.#run
+    const at = walk ? resumesAt(walk, rollback) : -1
+    const step = walk?.path[at]
+    return step && { node: step.visit.node, visit: step.visit.visit, first: at === 0 }
   }
 
   /** What may be done to the run now: `running`, `paused`, `rolled_back`, `ended`, … */
