@@ -5,7 +5,7 @@ import { Dialog } from '@/components/ui/dialog'
 import { Field, Textarea } from '@/components/ui/field'
 import type { Verdict } from '@/lib/hitl/terms'
 import type { ApprovalCard } from '@/lib/view/wire'
-import { verdictWords } from './words'
+import { stepOnTarget, verdictWords } from './words'
 
 /** Characters: what the API takes. Longer than anyone writes at night, and the ledger keeps it for good. */
 export const commentLength = 500
@@ -34,7 +34,7 @@ export function AnswerDialog({
     <Dialog
       open
       onClose={onClose}
-      title={verdict === 'refuse' ? button : `${button}: “${card.label}” on ${card.target}`}
+      title={verdict === 'refuse' ? button : `${button}: ${stepOnTarget(card)}`}
       description={card.sentence}
       actions={
         <>
@@ -42,8 +42,8 @@ export function AnswerDialog({
             variant={verdict === 'refuse' ? 'danger' : 'primary'}
             busy={busy}
             className="min-w-0"
-            title={card.target}
-            aria-description={card.target}
+            title={card.target || undefined}
+            aria-description={card.target || undefined}
             onClick={() => void onAnswer(comment.trim())}
           >
             <span className="truncate">{button}</span>

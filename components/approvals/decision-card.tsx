@@ -95,7 +95,12 @@ export function DecisionCard({
 function Whose({ card }: { card: ApprovalCard }) {
   return (
     <p className="mono mb-4 mt-1 text-ink-2 [overflow-wrap:anywhere] max-md:mb-3">
-      {card.target} <span className="text-ink-3">by</span> {card.label}{' '}
+      {card.target && (
+        <>
+          {card.target} <span className="text-ink-3">by</span>{' '}
+        </>
+      )}
+      {card.label}{' '}
       <span className="max-md:hidden">
         <span className="text-ink-3">in</span> {card.workflow}{' '}
         <CopyId id={card.run} what="run id" className="text-ink-3" />
@@ -253,8 +258,8 @@ function Acts({
               busy={busy}
               disabled={!card.mayDecide}
               aria-label={words}
-              aria-description={card.target}
-              title={card.target}
+              aria-description={card.target || undefined}
+              title={card.target || undefined}
               onClick={() => choose(verdict)}
               wraps
               className={cx(

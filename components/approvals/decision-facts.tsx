@@ -20,6 +20,8 @@ export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; c
   const agents = card.touches.agents
   const pauses = card.stepKind === 'pause_for_approval'
   const released = pauses ? releaseSentence(card.touches) : undefined
+  // A step whose runs are its deed has no target of its own.
+  const touched = released ?? (agents.length > 0 ? `${listed(agents)}.` : card.target && `${card.target}.`)
   return (
     <Facts className={compact ? 'mt-2' : 'mt-4 max-md:mt-2'} label={compact ? 104 : 112} dense={compact}>
       {card.failure && <Fact label="What failed">{asSentence(card.failure)}</Fact>}
@@ -39,7 +41,7 @@ export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; c
         )}
       </Fact>
       <Fact label="Touches">
-        {released ?? (agents.length > 0 ? `${listed(agents)}.` : `${card.target}.`)}{' '}
+        {touched && `${touched} `}
         <Sub>{followSentence(card.touches)}</Sub>
       </Fact>
       <Fact label="Asks because">

@@ -99,6 +99,11 @@ export function followSentence(touches: ApprovalCard['touches']): string {
   return final === 0 ? `${follow}.` : `${follow}, ${final} of them cannot be undone.`
 }
 
+/** "“Move traffic” on edge-router-07"; what it acts on is left out where nobody knows it. */
+export function stepOnTarget({ label, target }: Pick<ApprovalCard, 'label' | 'target'>): string {
+  return target === '' ? `“${label}”` : `“${label}” on ${target}`
+}
+
 /** "a, b and c". */
 export function listed(names: string[]): string {
   if (names.length <= 1) return names[0] ?? ''
