@@ -32,17 +32,18 @@ export function WorkflowList() {
       <Link href={links.workflowImport}>Import a workflow</Link>
     </Button>
   )
+  const planButton = (
+    <Button size="sm" asChild>
+      <Link href={links.workflowPlan()}>Plan from a goal</Link>
+    </Button>
+  )
   return (
     <>
       <PageHead title="Workflows">
         {query.data && <span className="num text-ink-3">{query.data.items.length.toLocaleString('en')}</span>}
         <span className="flex-1" />
         {mayNot && <span className="text-ink-3 max-lg:hidden">Importing takes the role author.</span>}
-        {!mayNot && (
-          <Button size="sm" asChild className="max-md:hidden">
-            <Link href={links.workflowPlan()}>Plan from a goal</Link>
-          </Button>
-        )}
+        {!mayNot && <span className="max-md:hidden">{planButton}</span>}
         {importButton}
         <span className="max-md:hidden">
           <PageHelp page="Workflows" keys={[['n', 'import a workflow']]}>
@@ -51,6 +52,7 @@ export function WorkflowList() {
           </PageHelp>
         </span>
       </PageHead>
+      {!mayNot && <div className="border-b px-4 py-2 md:hidden">{planButton}</div>}
       {query.isError && !query.data ? (
         <ErrorNote
           title="The workflows could not be read"
