@@ -9,7 +9,7 @@ import type { RunFold } from '@/lib/view/run-fold'
 import type { PlanFate, RollbackPlanView } from '@/lib/view/wire'
 import { fateCounts, fates, fatesOf } from './fates'
 
-/** Fates whose effects are taken back, or should be: the edges behind them turn violet. */
+/** Fates whose effects are taken back, or should be: the edges between them turn violet. */
 const reaching = new Set<PlanFate>(['restored', 'compensated', 'irreversible', 'refused', 'reset'])
 
 /** The run's graph with a plan painted on it. Nodes stand where they stand on the run's page. */
@@ -33,7 +33,8 @@ export function PlanGraph({
   const toneOf = useCallback(
     (from: string, to: string): EdgeTone => {
       const walked = !walks || (edges.get(edgeKey(from, to))?.taken ?? 0) > 0
-      return walked && reaching.has(reached?.get(from) ?? 'untouched') ? 'back' : 'idle'
+      const both = [from, to].every((id) => reaching.has(reached?.get(id) ?? 'untouched'))
+      return walked && both ? 'back' : 'idle'
     },
     [reached, walks, edges],
   )
