@@ -98,7 +98,7 @@ export function LedgerTable({
               <Row
                 key={row.seq}
                 row={row}
-                label={row.node === undefined ? '' : labelOf(row.node)}
+                label={stepOf(row, labelOf)}
                 selected={row.seq === selected}
                 near={row.node !== undefined && row.node === node}
                 verification={verification}
@@ -112,6 +112,12 @@ export function LedgerTable({
       </Table>
     </div>
   )
+}
+
+/** The step a token speaks of, with its visit where the run came there again. */
+function stepOf({ node, visit = 1 }: LedgerRow, labelOf: (node: string) => string): string {
+  if (node === undefined) return ''
+  return visit > 1 ? `${labelOf(node)}, visit ${visit}` : labelOf(node)
 }
 
 function Row({
