@@ -130,12 +130,29 @@ path = "answers.json"
     const hash = /^Hash (\S+)$/m.exec(plan.out)?.[1] ?? ''
     expect(readFileSync(out, 'utf8')).toContain('[policy.fs]')
 
+    expect(readFileSync(out, 'utf8').split('\n')[0]).toBe(`# holdpoint plan ${hash}`)
+
+    const unapproved = await holdpoint('run', out, '--data', data)
+    expect(unapproved).toMatchObject({ code: 5, out: '' })
+    expect(unapproved.err).toContain('is a plan that nobody has approved')
+    expect(unapproved.err).toContain(`--approve-plan ${hash}`)
+
     const approved = await holdpoint('run', out, '--approve-plan', hash, '--data', data, '--json')
     expect(approved.code).toBe(0)
     writeFileSync(out, readFileSync(out, 'utf8').replace('notes/**', '/**'))
     const changed = await holdpoint('run', out, '--approve-plan', hash, '--data', data)
     expect(changed).toMatchObject({ code: 5, out: '' })
     expect(changed.err).toContain('nothing was run')
+    const unread = await holdpoint('run', out, '--data', data)
+    expect(unread).toMatchObject({
+      code: 5,
+      out: '',
+      err: expect.stringContaining('changed since it was planned'),
+    })
+    // Taking the line out is its author's own act: the file is a workflow like any other then.
+    const own = path.join(folder, 'own.toml')
+    writeFileSync(own, readFileSync(out, 'utf8').replace(/^# holdpoint plan .*\n/, ''))
+    expect((await holdpoint('run', own, '--data', data, '--json')).code).toBe(0)
 
     const again = await holdpoint('plan', 'x', '--config', config, '--plan-out', out, '--data', data)
     expect(again).toMatchObject({ code: 2, err: expect.stringContaining('is there already') })

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { Problem } from '@/lib/base/problem'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import type { GoalPlan } from '@/lib/server/goal'
+import { markedPlan } from '@/lib/server/plan-mark'
 import { dataFolder } from './data-folder'
 import { exitCode } from './exit-codes'
 import { readText } from './parse-options'
@@ -23,15 +24,15 @@ const words: Record<Consequence, string> = {
 }
 
 /**
- * `holdpoint plan GOAL`: asks a model for a workflow, checks it, and shows what it would do. Nothing is run. Exit 0 with
- * a plan, 5 when three answers were none, or the model could not be asked.
+ * `holdpoint plan GOAL`: asks a model for a workflow, checks it, and shows what it would do. Nothing is run, and the text
+ * is marked as a plan (plan-mark.ts). Exit 0 with a plan, 5 when three answers were none, or the model could not be asked.
  */
 export async function planCommand(goal: string, options: PlanOptions): Promise<number> {
   const { planOut } = options
   if (planOut !== undefined && existsSync(planOut)) {
     throw new UsageError(`${planOut} is there already; name a new file with --plan-out`)
   }
-  const plan = await planned(goal, options)
+  const plan = marked(await planned(goal, options))
   if (plan.graph && planOut !== undefined) writeFileSync(planOut, plan.text, { flag: 'wx' })
   if (options.json) {
     const { graph, ...told } = plan
@@ -39,6 +40,10 @@ export async function planCommand(goal: string, options: PlanOptions): Promise<n
   } else if (plan.graph) print(plan, options)
   else refuse(plan)
   return plan.graph ? exitCode.ok : exitCode.failed
+}
+
+function marked(plan: GoalPlan): GoalPlan {
+  return plan.version === undefined ? plan : { ...plan, text: markedPlan(plan.text, plan.version) }
 }
 
 async function planned(goal: string, { backend, config, data }: PlanOptions): Promise<GoalPlan> {

@@ -32,8 +32,12 @@ export async function runCommand(file: string | undefined, options: RunOptions):
   if (options.resume !== undefined && (options.input !== undefined || options.start !== undefined)) {
     throw new UsageError('--resume goes on with a run as it is; --input and --start belong to a new one')
   }
-  const text = file === undefined ? undefined : readText(file)
-  if (options.approvePlan !== undefined) await mustBePlan(file, text, options.approvePlan)
+  const text = file === undefined ? undefined : await mayRun(file, readText(file), options.approvePlan)
+  if (file === undefined && options.approvePlan !== undefined) {
+    throw new UsageError(
+      '--approve-plan needs the file of the plan; a run that waits was approved when it began',
+    )
+  }
   const { runOnce } = await import('@/lib/server/one-shot')
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
@@ -60,22 +64,30 @@ export async function runCommand(file: string | undefined, options: RunOptions):
   return codeOf(outcome)
 }
 
-/** A plan is approved by its hash: one word changed makes another plan. Throws Problem `workflow_invalid`. */
-async function mustBePlan(
-  file: string | undefined,
-  text: string | undefined,
-  approved: string,
-): Promise<void> {
+/**
+ * The text to run. A plan is approved by its hash: one word changed makes another plan. Throws Problem
+ * `plan_not_approved` for a plan without approval, `workflow_invalid` for another one than was approved.
+ */
+async function mayRun(file: string, text: string, approved: string | undefined): Promise<string> {
+  const { approvedText, planMarkIn, refuseMarked } = await import('@/lib/server/plan-mark')
+  const planned = planMarkIn(text)
+  if (planned === undefined && approved === undefined) return text
   const { readWorkflow } = await import('@/lib/formats/format')
   const { nodeKind } = await import('@/lib/nodes/registry')
   const { versionOf } = await import('@/lib/workflow/versions')
-  const { graph } = readWorkflow(text ?? '', file, nodeKind)
-  if (graph && versionOf(graph) === approved) return
-  const is = graph ? `has the hash ${versionOf(graph)}` : 'is no workflow'
-  throw new Problem(
-    'workflow_invalid',
-    `${file ?? 'This'} ${is}, and ${approved.slice(0, 80)} was approved; nothing was run`,
-  )
+  const { graph } = readWorkflow(text, file, nodeKind)
+  const is = graph && versionOf(graph)
+  if (approved === undefined) {
+    const changed = is === planned ? '' : ', which was changed since it was planned'
+    refuseMarked(text, file, `read it${changed}, then run it with --approve-plan ${is ?? planned}`)
+  } else if (is !== approved) {
+    const found = is === undefined ? 'is no workflow' : `has the hash ${is}`
+    throw new Problem(
+      'workflow_invalid',
+      `${file} ${found}, and ${approved.slice(0, 80)} was approved; nothing was run`,
+    )
+  }
+  return is === undefined ? text : approvedText(text, is)
 }
 
 /** The outcome with the member names that agentd's users know (agentd section 12), and what is more. */

@@ -19,6 +19,7 @@ import { versionOf } from '@/lib/workflow/versions'
 import { isModelFailure, planGoal } from './goal'
 import { roleMissing } from './http/route'
 import type { Installation } from './installation'
+import { refuseMarked } from './plan-mark'
 import { type Imported, importWorkflow, readWorkflowHere } from './workflows'
 
 const planMediaType = 'application/vnd.holdpoint.plan+json'
@@ -129,6 +130,15 @@ export function refuseUnapproved(installation: Installation, version: string): v
   throw new Problem(
     'plan_not_approved',
     'This version is a plan that nobody has approved; approve that very plan first, then start it',
+  )
+}
+
+/** Throws Problem `plan_not_approved` for a text that is marked as a plan: it was made elsewhere, and is approved there. */
+export function refusePlanText(text: string): void {
+  refuseMarked(
+    text,
+    'This text',
+    'approve it where it was made (npx holdpoint run FILE --approve-plan HASH), or state the goal here under Workflows and approve the plan you are shown',
   )
 }
 

@@ -8,6 +8,7 @@ import { route } from '../current'
 import { queryOf } from '../http/paging'
 import { json } from '../http/route'
 import type { Installation } from '../installation'
+import { refusePlanText } from '../plans'
 import { policyFaults } from '../policy-faults'
 import { importWorkflow, readWorkflowHere } from '../workflows'
 
@@ -44,7 +45,9 @@ export const postWorkflow = route(
   },
   async ({ installation, bytes, url, principal }) => {
     const filename = url.searchParams.get('filename')?.slice(0, 200)
-    const imported = await importWorkflow(installation, textOf(bytes), { filename, by: actorOf(principal) })
+    const text = textOf(bytes)
+    refusePlanText(text)
+    const imported = await importWorkflow(installation, text, { filename, by: actorOf(principal) })
     const detail = await workflowDetailOf(installation, imported.record.version)
     return json({ ...detail, diagnostics: imported.diagnostics }, { status: imported.isNew ? 201 : 200 })
   },
