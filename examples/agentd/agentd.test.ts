@@ -268,8 +268,18 @@ describe('post, with an HTTP server', () => {
     expect(await ran('post', ask())).toMatchObject({ status: 'failed', lastNode: 'refused' })
   })
 
-  it('is kept from any other address: nothing is sent, and the same edge is taken', async () => {
-    expect(await ran('post', ask('admin'))).toMatchObject({ status: 'failed', lastNode: 'refused' })
+  it('names the secret that is missing, and sends nothing', async () => {
+    delete process.env.TICKETS_TOKEN
+    expect(await ran('post', ask())).toMatchObject({
+      status: 'failed',
+      lastNode: 'unanswered',
+      reason: expect.stringContaining('the secret TICKETS_TOKEN is not set'),
+    })
+    expect(asked).toEqual([])
+  })
+
+  it('is kept from any other address: nothing is sent', async () => {
+    expect(await ran('post', ask('admin'))).toMatchObject({ status: 'failed', lastNode: 'unanswered' })
     expect(asked).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Diagnostic } from '@/lib/base/diagnostic'
+import { markedPlan } from '../plan-mark'
 import { type Browser, TestConsole } from '../testing/console'
 import { getWorkflow, postWorkflow, validateWorkflow } from './workflows'
 
@@ -61,4 +62,27 @@ it('warns of what this installation would refuse, each with its place, wherever 
   await house.house.agents.remove(router, 1)
   const later = await author.ask<Told>(getWorkflow, 'GET', { params: { version } })
   expect(later.body.diagnostics).toMatchObject(told)
+})
+
+it('takes no text that is marked as a plan, and says where that is approved', async () => {
+  const imported = (text: string) =>
+    postWorkflow(
+      new Request('http://localhost/api/v1/workflows?filename=plan.toml', {
+        method: 'POST',
+        headers: { cookie: author.cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'text/plain' },
+        body: text,
+      }),
+      { params: Promise.resolve({}) },
+    )
+  const text = `name = "planned"
+start_nodes = [{ name = "main", source = "manual", entry_node = "end" }]
+nodes = [{ id = "end", type = "terminate" }]
+`
+  const refused = await imported(markedPlan(text, 'p'.repeat(43)))
+  expect(refused.status).toBe(409)
+  expect(await refused.json()).toMatchObject({
+    code: 'plan_not_approved',
+    detail: expect.stringContaining('approve it where it was made (npx holdpoint run FILE'),
+  })
+  expect((await imported(text)).status).toBe(201)
 })
