@@ -64,7 +64,9 @@ export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNod
             <small>
               <span>
                 {word}
-                {frame.visit > 1 && !wash && <span className="rg-visit">, visit {frame.visit}</span>}
+                {frame.visit > 1 && !frame.isEnd && !wash && (
+                  <span className="rg-visit">, visit {frame.visit}</span>
+                )}
               </span>
               {time && <Time time={time} />}
             </small>
@@ -87,7 +89,7 @@ export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNod
 
 function spoken(frame: NodeFrame, word: string, strip: ChildStrip | undefined): string {
   const parts = [`${frame.label}: ${word}`]
-  if (frame.visit > 1) parts.push(`visit ${frame.visit}`)
+  if (frame.visit > 1 && !frame.isEnd) parts.push(`visit ${frame.visit}`)
   if (strip) parts.push(strip.words)
   if (frame.agent) parts.push(`agent ${agentName(frame.agent)}`)
   if (frame.irreversible) parts.push('cannot be undone')

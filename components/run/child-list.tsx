@@ -6,7 +6,7 @@ import { ErrorNote } from '@/components/ui/error-note'
 import { Took } from '@/components/ui/relative-time'
 import { Segmented } from '@/components/ui/segmented'
 import { Skeleton } from '@/components/ui/skeleton'
-import { RunMark } from '@/components/ui/state'
+import { RunMark, StateMark } from '@/components/ui/state'
 import { links } from '@/lib/ui/links'
 import { useChildRuns } from '@/lib/ui/run-queries'
 import { shortId } from '@/lib/ui/short-id'
@@ -19,15 +19,18 @@ export function ChildList({
   run,
   counts,
   alike,
+  ranOut,
 }: {
   run: string
   counts: ChildCounts
   /** They are all of one workflow, so its name tells nothing. */
   alike: boolean
+  /** What the one run, an agent's loop, ran out of: it counts as done, and came to nothing. */
+  ranOut?: string | undefined
 }) {
   const [show, setShow] = useState<Show>('')
   const query = useChildRuns(run, counts.node, counts.visit, show)
-  const rows = query.data?.pages.flatMap((page) => page.items) ?? []
+  const rows = inOrder(query.data?.pages.flatMap((page) => page.items) ?? [])
   const { failed = 0, waiting = 0, running = 0 } = counts.states
   const choices = [
     { value: '' as const, word: `All ${counts.total.toLocaleString('en')}`, n: counts.total },
@@ -55,12 +58,15 @@ export function ChildList({
       ) : (
         <ul aria-label="Runs it began" className="border-t">
           {rows.map((row) => (
-            <Child key={row.id} row={row} numbered={counts.total > 1} alike={alike} />
+            <Child key={row.id} row={row} numbered={counts.total > 1} alike={alike} ranOut={ranOut} />
           ))}
         </ul>
       )}
       {query.hasNextPage && (
         <div className="px-4 py-2">
+          <p className="mb-2 text-t1 text-ink-3">
+            The {rows.length.toLocaleString('en')} that began last, in the order of the results.
+          </p>
           <Button size="sm" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
             Show more runs
           </Button>
@@ -70,7 +76,22 @@ export function ChildList({
   )
 }
 
-function Child({ row, numbered, alike }: { row: RunRow; numbered: boolean; alike: boolean }) {
+/** As the step's `results` have them; the pages come newest first. */
+function inOrder(rows: RunRow[]): RunRow[] {
+  return rows.toSorted((a, b) => (a.parent?.index ?? 0) - (b.parent?.index ?? 0))
+}
+
+function Child({
+  row,
+  numbered,
+  alike,
+  ranOut,
+}: {
+  row: RunRow
+  numbered: boolean
+  alike: boolean
+  ranOut: string | undefined
+}) {
   return (
     <li>
       <Link
@@ -78,12 +99,17 @@ function Child({ row, numbered, alike }: { row: RunRow; numbered: boolean; alike
         className="ring-inside flex h-8 items-center gap-3 border-b px-4 hover:bg-hover max-md:h-12"
       >
         {numbered && row.parent && (
-          <span className="num min-w-6 shrink-0 text-right text-ink-3">{row.parent.index + 1}</span>
+          <span
+            className="num min-w-6 shrink-0 text-right text-ink-3"
+            title={`results.${row.parent.index} of the step’s output`}
+          >
+            {row.parent.index}
+          </span>
         )}
         <span className="min-w-0 flex-1 truncate">
           {alike ? <span className="mono">{shortId(row.id)}</span> : row.workflow}
         </span>
-        <RunMark run={row} />
+        {ranOut === undefined ? <RunMark run={row} /> : <StateMark state="failed">{ranOut}</StateMark>}
         <Took from={row.startedAt} to={row.endedAt} className="w-16 text-right text-ink-2" />
       </Link>
     </li>

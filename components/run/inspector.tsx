@@ -28,6 +28,7 @@ import type { VisitView } from '@/lib/view/visit-view'
 import type { ChildCounts, RunDetail, WaitsIn } from '@/lib/view/wire'
 import { CheckpointView } from './checkpoint-view'
 import { ChildList } from './child-list'
+import { LeadsTo } from './leads-to'
 import { TokenList } from './token-list'
 import { Transcript } from './transcript'
 import { ValueBlock } from './value-block'
@@ -81,7 +82,15 @@ export function Inspector({
       {visit.open ? (
         <DecisionHere approval={visit.open.id} />
       ) : (
-        <Outcome run={run} detail={detail} fold={fold} frame={frame} visit={visit} began={began} />
+        <Outcome
+          run={run}
+          detail={detail}
+          fold={fold}
+          frame={frame}
+          visit={visit}
+          began={began}
+          leadsTo={<LeadsTo run={run} fold={fold} frame={frame} counts={children} />}
+        />
       )}
       <Tabs
         label={`Evidence of ${frame.label}`}
@@ -98,8 +107,11 @@ export function Inspector({
       >
         {children && (
           <TabPanel value="runs" className="overflow-visible">
-            <ChildList run={run} counts={children} alike={frame.kind === 'map'} />
-            {frame.kind === 'agent_loop' && children.only && <LoopTranscript run={children.only.id} />}
+            {frame.kind === 'agent_loop' && children.only ? (
+              <LoopRun run={run} counts={children} loop={children.only.id} />
+            ) : (
+              <ChildList run={run} counts={children} alike={frame.kind === 'map'} />
+            )}
           </TabPanel>
         )}
         <TabPanel value="input" className="overflow-visible">
@@ -223,6 +235,7 @@ function Outcome({
   frame,
   visit,
   began,
+  leadsTo,
 }: {
   run: string
   detail: RunDetail
@@ -230,6 +243,7 @@ function Outcome({
   frame: NodeFrame
   visit: VisitView
   began: boolean
+  leadsTo: ReactNode
 }) {
   const kind = nodeKind(frame.kind)
   const decision = visit.approvals.findLast((approval) => approval.state.status === 'decided')
@@ -249,6 +263,7 @@ function Outcome({
           {kind ? kind.title : <span className="mono">{frame.kind}</span>}.{' '}
           <Sub>{consequenceWords[frame.consequence]}</Sub>
         </Fact>
+        {leadsTo}
         {frame.agent && (
           <Fact label="Agent">
             <span className="inline-flex items-center gap-1" title={frame.agent}>
@@ -329,12 +344,20 @@ function WentOn({ run, output, onward }: { run: string; output: string; onward: 
   )
 }
 
-/** What the model of an agent loop said and did, read from the loop's own run. */
-function LoopTranscript({ run }: { run: string }) {
-  const detail = useRunDetail(run)
-  const ledger = useRunLedger(run, detail.data)
-  if (!ledger?.fold || ledger.fold.seq === 0) return <Skeleton what="the transcript" lines={4} />
-  return <Transcript run={run} fold={ledger.fold} />
+/** The run of an agent loop, and what its model said and did, read from the loop's own ledger. */
+function LoopRun({ run, counts, loop }: { run: string; counts: ChildCounts; loop: string }) {
+  const detail = useRunDetail(loop)
+  const fold = useRunLedger(loop, detail.data)?.fold
+  return (
+    <>
+      <ChildList run={run} counts={counts} alike={false} ranOut={fold?.ranOut} />
+      {!fold || fold.seq === 0 ? (
+        <Skeleton what="the transcript" lines={4} />
+      ) : (
+        <Transcript run={loop} fold={fold} />
+      )}
+    </>
+  )
 }
 
 const consequenceWords = {

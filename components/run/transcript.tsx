@@ -8,7 +8,9 @@ import type { Json } from '@/lib/base/json'
 import { useValue } from '@/lib/ui/run-queries'
 import { type Saying, sayingOf, toolAnswer } from '@/lib/view/agent-transcript'
 import { asSentence, shownOf } from '@/lib/view/frame'
+import { ranOutLabel } from '@/lib/view/ran-out'
 import type { RunFold, WalkedStep } from '@/lib/view/run-fold'
+import type { ShownState } from '@/lib/view/wire'
 
 /** Steps read before a person asks for more: each is a value of its own to fetch. */
 const stepsAtFirst = 24
@@ -30,17 +32,28 @@ export function Transcript({
   return (
     <div>
       <ol aria-label="Transcript">
-        {shown.map((step) => {
+        {shown.map((step, at) => {
           const kind = fold.index.nodes.get(step.node)?.kind
           const isThought = kind === 'agent_think'
-          if (isThought) turn++
+          const isEnd = isThought && labelOf(step) === ranOutLabel
+          if (isThought && !isEnd) turn++
+          const next = steps[at + 1]
+          const refused = isThought && next !== undefined && labelOf(next) === 'error'
           return (
             <li
               key={`${step.node} ${step.visit}`}
               className={cx('px-4', isThought ? 'border-t pt-3' : 'pb-3 pt-1')}
             >
-              {isThought ? (
-                <Thought run={run} step={step} turn={turn} onSelect={onSelect} />
+              {isEnd ? (
+                <StepHead
+                  title={sentenceCase(fold.ranOut ?? 'out of steps')}
+                  step={step}
+                  mark="skipped"
+                  isEnd
+                  onSelect={onSelect}
+                />
+              ) : isThought ? (
+                <Thought run={run} step={step} turn={turn} refused={refused} onSelect={onSelect} />
               ) : (
                 <ToolUse run={run} step={step} onSelect={onSelect} />
               )}
@@ -59,24 +72,40 @@ export function Transcript({
   )
 }
 
+function labelOf({ state }: WalkedStep): string | undefined {
+  return state.status === 'done' ? state.label : undefined
+}
+
+function sentenceCase(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
+}
+
 type Select = ((node: string, visit: number) => void) | undefined
 
 function Thought({
   run,
   step,
   turn,
+  refused,
   onSelect,
 }: {
   run: string
   step: WalkedStep
   turn: number
+  /** The tool it chose was refused, or failed. */
+  refused: boolean
   onSelect: Select
 }) {
   const value = useValue(run, step.state.status === 'done' ? step.state.output : undefined)
   const saying = value.data?.json === undefined ? undefined : sayingOf(value.data.json)
   return (
     <>
-      <StepHead title={`Step ${turn}`} step={step} onSelect={onSelect}>
+      <StepHead
+        title={`Step ${turn}`}
+        step={step}
+        mark={labelOf(step) === 'again' ? 'failed' : refused ? 'skipped' : undefined}
+        onSelect={onSelect}
+      >
         {saying && saidWords(saying)}
       </StepHead>
       {step.state.status !== 'done' ? (
@@ -123,7 +152,7 @@ function ToolUse({ run, step, onSelect }: { run: string; step: WalkedStep; onSel
         title={answer?.refused ? 'Refused' : 'Answer'}
         step={step}
         onSelect={onSelect}
-        refused={answer?.refused !== undefined}
+        mark={labelOf(step) === 'error' ? 'failed' : undefined}
       />
       {step.state.status !== 'done' ? (
         <NotDone step={step} what="Under way." />
@@ -148,18 +177,22 @@ function StepHead({
   title,
   step,
   onSelect,
-  refused = false,
+  mark,
+  isEnd = false,
   children,
 }: {
   title: string
   step: WalkedStep
   onSelect: Select
-  refused?: boolean
+  /** In place of the mark of its state: that it was done says nothing of whether it was of use. */
+  mark?: ShownState | undefined
+  /** It is no step, but where they end. */
+  isEnd?: boolean
   children?: string | undefined
 }) {
   return (
     <p className="flex items-center gap-2">
-      <StateShape state={refused ? 'failed' : shownOf(step.state).shown} />
+      <StateShape state={mark ?? shownOf(step.state).shown} />
       <span className="text-ink-3">{title}</span>
       {children && <span className="min-w-0 truncate font-medium">{children}</span>}
       <span className="flex-1" />
@@ -169,7 +202,7 @@ function StepHead({
           className="rounded-r1 text-t1 text-ink-3 underline decoration-line-strong underline-offset-4 hover:text-ink max-md:py-3"
           onClick={() => onSelect(step.node, step.visit)}
         >
-          {step.node}, visit {step.visit}
+          {isEnd ? step.node : `${step.node}, visit ${step.visit}`}
         </button>
       )}
     </p>

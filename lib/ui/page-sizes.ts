@@ -3,4 +3,5 @@ export const approvalsPerPage = 200
 
 /** Rows of the run table fetched at a time. */
 export const runsPerPage = 100
-export const childrenPerPage = 50
+/** Runs of one step: nearly every step's are all there at once, in the order of its results. */
+export const childrenPerPage = 200

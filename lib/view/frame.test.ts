@@ -366,6 +366,24 @@ describe('the frame of a walk', () => {
     expect(frameOf(run).nodes.get('load')?.word).toBe('ended with error')
   })
 
+  it('says of an agent’s loop that it ran out of steps, not that it succeeded', () => {
+    const loop: WorkflowGraph = {
+      ...walking,
+      nodes: [node('think', { kind: 'agent_think', config: { max_steps: 1 } })],
+      starts: [{ name: 'main', node: 'think' }],
+      edges: [{ from: 'think', to: 'think', when: 'again', maxIterations: 1, extra: {} }],
+    }
+    const { run } = story(loop, begun, ...step('think', 1, 'again'), ...step('think', 2, 'exhausted'), {
+      type: 'workflow_complete',
+      wfId: 'wf',
+      terminalStatus: 'success',
+      elapsedS: 1,
+      reason: '',
+    })
+    expect(headlineOf(run)).toMatchObject({ shown: 'failed', words: 'out of steps after 1' })
+    expect(frameOf(run).nodes.get('think')).toMatchObject({ word: 'out of steps after 1', isEnd: true })
+  })
+
   it('ends in agentd’s words, at its last step', () => {
     const over = (terminalStatus: 'success' | 'failed', reason: string): FactBody => ({
       type: 'workflow_complete',

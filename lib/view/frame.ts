@@ -16,6 +16,7 @@ import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
 import { nodeKind } from '@/lib/nodes/registry'
 import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import { type EdgeFrames, edgeFrames } from './edge-frame'
+import { ranOut } from './ran-out'
 import type { ShownState } from './wire'
 
 /** The time beside a node's word: how long it took, since when it has been so, or until when. Milliseconds. */
@@ -36,8 +37,10 @@ export interface NodeFrame {
   consequence: Consequence
   /** Drawn with a struck return arrow. */
   irreversible: boolean
-  /** It failed and the walk went on by its `error` edge: a cross, but no alarm. */
+  /** It failed and the walk went on by its `error` edge, or it had nothing left to go on with: a cross, but no alarm. */
   handled?: true
+  /** Its word says how often it was done, and this visit was none of them. */
+  isEnd?: true
 }
 
 export interface RunFrame {
@@ -102,8 +105,10 @@ function walkedFrame(run: Run, node: GraphNode, visit: Visit): NodeFrame {
   // It did what it is there for, and that is to end the run as failed.
   if (node.kind === 'fail' && state.status === 'done')
     return { ...frame, shown: 'failed', word: 'failed the run' }
-  if (!failed) return frame
   const isLast = run.walk?.path.at(-1)?.visit === visit
+  const out = isLast ? ranOut(run) : undefined
+  if (out !== undefined) return { ...frame, word: out, handled: true, isEnd: true }
+  if (!failed) return frame
   return { ...frame, word: isLast ? 'ended with error' : 'error, went on', handled: true }
 }
 
@@ -357,6 +362,9 @@ function walkEnd(run: Run, { elapsedS }: { elapsedS: number }): Headline {
   const took = elapsedS * 1000
   const words = `${status.replace('_', ' ')}${at}`
   if (status === 'completed') {
+    const out = ranOut(run)
+    // It completed, and came to nothing: whoever looks wants to know that first.
+    if (out !== undefined) return { shown: 'failed', words: out, took }
     const { state } = run.walk?.path.at(-1)?.visit ?? {}
     const unheeded = state?.status === 'done' && state.label === 'error'
     // agentd calls that complete; whoever looks should know all the same.

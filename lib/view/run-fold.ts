@@ -16,6 +16,7 @@ import { resumesAt } from '@/lib/engine/walk'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import { frameOf, type RunFrame } from './frame'
+import { ranOut } from './ran-out'
 import { type LedgerRow, ledgerRow, type VisitView, visitView } from './visit-view'
 import type { LedgerPage, RollbackView } from './wire'
 
@@ -98,6 +99,11 @@ export class RunFold {
     return (this.#run.walk?.path ?? []).map(({ visit: { node, visit, state } }) => ({ node, visit, state }))
   }
 
+  /** What the agent's loop that this run is has run out of: "out of steps after 4". */
+  get ranOut(): string | undefined {
+    return ranOut(this.#run)
+  }
+
   /** Where a walk goes on after that rollback; `first` where it began. Undefined where nothing walks. */
   resumesAt(
     rollback: Pick<RollbackView, 'scope' | 'node'>,
@@ -168,6 +174,11 @@ export class RunFold {
       frames.find((frame) => frame.shown === 'waiting') ??
       frames.find((frame) => frame.shown === 'failed' || frame.shown === 'escalated')
     return found?.id
+  }
+
+  /** Where to look first: the step that needs someone, else the first that runs. */
+  get liveNode(): string | undefined {
+    return this.troubledNode ?? [...this.frame.nodes.values()].find(({ shown }) => shown === 'running')?.id
   }
 
   /** Sequence number of the token with that id, when it is in this run. */
