@@ -6,7 +6,7 @@
  * A change of state never moves a node: the layout follows from nodes and edges alone. Drawing a thousand steps stays
  * quick because only those in sight are elements, edges are a few paths, and far out a step is a plain box.
  */
-import { ReactFlow, ReactFlowProvider, useReactFlow, useStore, type Viewport } from '@xyflow/react'
+import { ReactFlow, ReactFlowProvider, useReactFlow, useStore } from '@xyflow/react'
 import '@xyflow/react/dist/base.css'
 import { Maximize, Minus, Plus } from 'lucide-react'
 import {
@@ -23,7 +23,7 @@ import { IconButton } from '@/components/ui/button'
 import { count } from '@/lib/ui/format-time'
 import { useGraphLayout } from '@/lib/ui/layout'
 import { layoutInput } from '@/lib/ui/layout-input'
-import { type GraphLayout, nodeSize, type Point } from '@/lib/ui/layout-terms'
+import { type GraphLayout, nodeSize } from '@/lib/ui/layout-terms'
 import type { ChildStrip } from '@/lib/view/child-strip'
 import { type EdgeFrames, edgeKey, restingEdges } from '@/lib/view/edge-frame'
 import type { NodeFrame } from '@/lib/view/frame'
@@ -34,7 +34,7 @@ import { IdPrefix } from './graph-ids'
 import { isArrowKey, nodeTowards } from './graph-keys'
 import { FarContext, type FlowNode, GraphNode } from './graph-node'
 import './run-graph.css'
-import { farZoom, firstView, fitView, maxZoom, minZoom } from './viewport'
+import { farZoom, firstView, fitView, inSight, maxZoom, minZoom, revealed } from './viewport'
 import type { Wash } from './wash'
 
 const nodeTypes = { step: GraphNode }
@@ -59,7 +59,7 @@ export interface RunGraphProps {
   told?: ReactNode
   /** What the picture is of, for those who cannot see it. */
   label: string
-  /** Where to look first when the graph is larger than the screen. */
+  /** Where to look when the graph is larger than the screen; followed until the person moves the picture. */
   focus?: string | undefined
   /** A strip of the picture on a small screen: no tools. */
   compact?: boolean
@@ -89,7 +89,7 @@ function Canvas(props: RunGraphProps) {
   const toneOf = useTones(props, edges)
   const [moving, setMoving] = useState(false)
   const far = useStore((state) => state.transform[2] < farZoom)
-  const flow = useFirstView(layout, selected ?? props.focus, compact)
+  const view = useView(layout, selected ?? props.focus, compact)
 
   return (
     <section
@@ -104,9 +104,16 @@ function Canvas(props: RunGraphProps) {
     >
       {!compact && (
         <div className="rg-tools">
-          <FindStep frames={frames} onFind={(id) => goTo(id, true)} brief={washes !== undefined} />
+          <FindStep
+            frames={frames}
+            onFind={(id) => {
+              view.leave()
+              goTo(id, true)
+            }}
+            brief={washes !== undefined}
+          />
           <span className="rg-told">{told}</span>
-          <Zoom onFit={() => flow.look(false)} />
+          <Zoom onFit={() => view.look(false)} onZoom={view.leave} />
         </div>
       )}
       <FarContext value={far}>
@@ -126,7 +133,11 @@ function Canvas(props: RunGraphProps) {
           zoomOnDoubleClick={false}
           panOnScroll
           proOptions={hidden}
-          onMoveStart={() => setMoving(true)}
+          onMoveStart={(event) => {
+            setMoving(true)
+            // Without an event it is this component that moves it.
+            if (event) view.leave()
+          }}
           onMoveEnd={() => setMoving(false)}
           onPaneClick={() => onSelect(undefined)}
         >
@@ -255,7 +266,7 @@ function useCursor(
       setAt(id)
       if (select) onSelect(id)
       const [width, height] = size.split(' ').map(Number) as [number, number]
-      if (!inSight(point, flow.getViewport(), width, height)) {
+      if (!inSight(flow.getViewport(), { width, height, top: toolsHeight }, point)) {
         void flow.setCenter(point.x + nodeSize.width / 2, point.y + nodeSize.height / 2, {
           zoom: Math.max(flow.getZoom(), farZoom + 0.1),
         })
@@ -276,14 +287,6 @@ function useCursor(
   return { cursor, onKeyDown, goTo }
 }
 
-function inSight(point: Point, { x, y, zoom }: Viewport, width: number, height: number): boolean {
-  const left = point.x * zoom + x
-  const top = point.y * zoom + y
-  const right = left + nodeSize.width * zoom
-  const bottom = top + nodeSize.height * zoom
-  return left >= 0 && top >= toolsHeight && right <= width && bottom <= height
-}
-
 /** Focuses a step as soon as it is in the page: one out of sight is only put there after the picture moved. */
 function focusStep(id: string, tries = 10): void {
   const element = document.getElementById(id)
@@ -291,12 +294,17 @@ function focusStep(id: string, tries = 10): void {
   else if (tries > 0) requestAnimationFrame(() => focusStep(id, tries - 1))
 }
 
-function useFirstView(layout: GraphLayout | undefined, focus: string | undefined, compact: boolean) {
+/**
+ * What part of the picture is in sight. It opens around `focus` and follows it, until the person moves it; when the
+ * picture gets smaller, the step that was in sight stays so.
+ */
+function useView(layout: GraphLayout | undefined, focus: string | undefined, compact: boolean) {
   const flow = useReactFlow()
   const width = useStore((state) => state.width)
   const height = useStore((state) => state.height)
   const shownFor = useRef<GraphLayout>(undefined)
-  const moved = useRef(false)
+  const left = useRef(false)
+  const looked = useRef<{ focus: string | undefined; width: number; height: number }>(undefined)
   const top = compact ? 0 : toolsHeight
 
   const look = useCallback(
@@ -310,24 +318,51 @@ function useFirstView(layout: GraphLayout | undefined, focus: string | undefined
   )
   // biome-ignore lint/correctness/useExhaustiveDependencies: the first look is taken once; later the view is the person's
   useEffect(() => {
-    if (!layout || width === 0 || (shownFor.current === layout && moved.current)) return
+    if (!layout || width === 0 || shownFor.current === layout) return
     shownFor.current = layout
-    moved.current = true
+    looked.current = { focus, width, height }
     look(true)
   }, [layout, width > 0])
-  return { look }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another focus or size is a reason to look elsewhere
+  useEffect(() => {
+    const before = looked.current
+    const at = focus === undefined ? undefined : layout?.nodes.get(focus)
+    if (!before || shownFor.current !== layout || width === 0) return
+    looked.current = { focus, width, height }
+    if (!layout || !at) return
+    const view = flow.getViewport()
+    const area = { width, height, top }
+    const smaller = width < before.width || height < before.height
+    if (smaller && inSight(view, { ...before, top }, at)) void flow.setViewport(revealed(view, area, at))
+    else if (before.focus !== focus && !left.current && !inSight(view, area, at))
+      void flow.setViewport(firstView(layout, area, at))
+  }, [focus, width, height])
+  const leave = useCallback(() => {
+    left.current = true
+  }, [])
+  return {
+    look: (first: boolean) => {
+      leave()
+      look(first)
+    },
+    leave,
+  }
 }
 
-function Zoom({ onFit }: { onFit: () => void }) {
+function Zoom({ onFit, onZoom }: { onFit: () => void; onZoom: () => void }) {
   const flow = useReactFlow()
+  const zoom = (by: () => Promise<boolean>) => {
+    onZoom()
+    void by()
+  }
   const percent = useStore((state) => Math.round(state.transform[2] * 100))
   return (
     <span className="rg-zoom">
-      <IconButton label="Zoom out" onClick={() => void flow.zoomOut()}>
+      <IconButton label="Zoom out" onClick={() => zoom(flow.zoomOut)}>
         <Minus size={16} strokeWidth={1.5} aria-hidden="true" />
       </IconButton>
       <span className="num min-w-11 text-center">{percent} %</span>
-      <IconButton label="Zoom in" onClick={() => void flow.zoomIn()}>
+      <IconButton label="Zoom in" onClick={() => zoom(flow.zoomIn)}>
         <Plus size={16} strokeWidth={1.5} aria-hidden="true" />
       </IconButton>
       <IconButton label="Fit the whole graph" onClick={onFit}>

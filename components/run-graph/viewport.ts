@@ -12,6 +12,8 @@ const naturalZoom = 1
 const margin = 16
 /** The agent's name stands above its step. */
 const above = 24
+/** The runs that a step began are counted under it. */
+const below = 20
 
 export interface Area {
   width: number
@@ -37,6 +39,31 @@ export function firstView(layout: GraphLayout, area: Area, at?: Point): View {
 /** The view that shows all of it, as far as `minZoom` lets it. */
 export function fitView(layout: GraphLayout, area: Area, at?: Point): View {
   return placed(layout, area, Math.max(minZoom, Math.min(zoomToFit(layout, area), naturalZoom)), at)
+}
+
+/** The view moved no further than it takes to have all of a step in sight, with what stands above and below it. */
+export function revealed(view: View, area: Area, at: Point): View {
+  const { zoom } = view
+  const low = { x: at.x * zoom - margin, y: (at.y - above) * zoom - margin }
+  const high = {
+    x: (at.x + nodeSize.width) * zoom + margin,
+    y: (at.y + nodeSize.height + below) * zoom + margin,
+  }
+  return {
+    // Where there is no room for all, its beginning is what can be read.
+    x: Math.max(Math.min(view.x, area.width - high.x), -low.x),
+    y: Math.max(Math.min(view.y, area.height - high.y), area.top - low.y),
+    zoom,
+  }
+}
+
+/** True when all of a step is in sight. */
+export function inSight({ x, y, zoom }: View, area: Area, at: Point): boolean {
+  const left = at.x * zoom + x
+  const top = at.y * zoom + y
+  const right = left + nodeSize.width * zoom
+  const bottom = top + nodeSize.height * zoom
+  return left >= 0 && top >= area.top && right <= area.width && bottom <= area.height
 }
 
 function zoomToFit(layout: GraphLayout, area: Area): number {

@@ -82,6 +82,7 @@ function Picture({ run, fold }: { run: string; fold: RunFold }) {
       edges={fold.frame.edges}
       strips={below.strips}
       onSelect={(node) => node !== undefined && router.push(links.run(run, { node }))}
+      focus={fold.liveNode}
       label={`Graph of the run inside, ${fold.index.graph.name}`}
       compact
       nested

@@ -88,7 +88,7 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
       onSelect={select}
       told={fold.frame.sentence}
       label={`Graph of ${detail.row.workflow}`}
-      focus={node}
+      focus={fold.liveNode}
       compact={small}
     />
   )
