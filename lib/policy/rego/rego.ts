@@ -19,7 +19,7 @@ import type { Expr, Term } from './ast'
 import { compileModules, compileQuery, type Program, type ReadyQuery } from './compile'
 import { Evaluation, type Tried } from './evaluate'
 import { defaultLimits, type Limits } from './limits'
-import { RegoFailed } from './refusal'
+import { Diagnostics, RegoFailed } from './refusal'
 import type { RuleNode } from './rule-tree'
 import { emptyObject, fromJson, toJson, type Value } from './values'
 
@@ -59,8 +59,31 @@ export interface RegoOptions {
 /** Parses and checks a policy and its query. Throws RegoRefused with all diagnostics. */
 export function compileRego(modules: RegoSource[], options: RegoOptions = {}): RegoPolicy {
   const program = compileModules(modules)
+  if (options.query === usualQuery) requirePackage(program, modules)
   const query = compileQuery(program, options.query ?? 'data')
   return new Policy(program, query, options.limits ?? defaultLimits)
+}
+
+/** What agentd asks when a workflow names no query of its own. */
+const usualQuery = 'data.agent.allow'
+
+/** A policy without `package agent` would deny everything in silence; it is refused as it is loaded. */
+function requirePackage({ modules }: Program, sources: RegoSource[]): void {
+  if (modules.some(({ package: name }) => name.length === 1 && name[0] === 'agent')) return
+  const diagnostics = new Diagnostics()
+  for (const [at, { name, text }] of sources.entries()) {
+    const lines = text.split('\n')
+    const line = Math.max(
+      0,
+      lines.findIndex((one) => /^\s*package\b/.test(one)),
+    )
+    diagnostics.add(
+      'rego_compile_error',
+      `The query is ${usualQuery}, and the package is ${modules[at]?.package.join('.') ?? 'another'}; package agent was expected`,
+      { source: name, line: line + 1, column: Math.max(0, lines[line]?.indexOf('package') ?? 0) + 1 },
+    )
+  }
+  diagnostics.throwIfAny()
 }
 
 /** How many answers a query may have. */
