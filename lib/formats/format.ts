@@ -33,7 +33,7 @@ export function readWorkflow(text: string, filename?: string, kinds?: KindLookup
     case 'promptpack':
       return notYet(format, 'application/json', 'a PromptPack')
     case 'agentd':
-      return { format, mediaType: agentdMediaType, ...parseAgentd(text, kinds) }
+      return { format, mediaType: agentdMediaType, ...parseAgentd(text, kinds, filename) }
     case 'unknown':
       return { format, mediaType: 'text/plain', diagnostics: [unrecognized] }
     default:

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { renderJson, renderTemplate } from './template'
+import { markerFaults, renderJson, renderTemplate } from './template'
 
 describe('renderTemplate', () => {
   test('fills keys and leaves unknown ones visible', () => {
@@ -90,5 +90,29 @@ describe('renderJson', () => {
       value: { id: 7, say: 'no 7', list: ['{{r.x}}'] },
       missing: ['r.x'],
     })
+  })
+})
+
+describe('markerFaults', () => {
+  test('tells markers that are not closed, empty, or have an empty part, each with its line', () => {
+    const told = (template: string) => markerFaults(template).map(({ line, words }) => `${line} ${words}`)
+    expect(told('hi {{ user.name')).toEqual(['1 has a marker that begins with "{{" and is not closed'])
+    expect(told('{{ a\n{{b}} {{c}}\n{{')).toEqual([
+      '1 has a marker that begins with "{{" and is not closed',
+      '3 has a marker that begins with "{{" and is not closed',
+    ])
+    expect(told('x\n{{}}')).toEqual(['2 has an empty marker "{{}}", which stands for the whole input'])
+    expect(told('{{user..name}}')).toEqual([
+      '1 has the marker "{{user..name}}", whose path has an empty part',
+    ])
+  })
+
+  test('leaves markers alone that may be meant', () => {
+    expect(markerFaults('{{a}} {{ a.b[0].c }} {"x": {"y": 1}} {{"no": "path.."}}')).toEqual([])
+  })
+
+  test('is bounded', () => {
+    expect(markerFaults('{{}}'.repeat(60_000))).toHaveLength(10)
+    expect(markerFaults('{{ '.repeat(80_000))).toHaveLength(1)
   })
 })

@@ -70,6 +70,49 @@ function* markersOf(template: string): Generator<Marker> {
   }
 }
 
+/** A marker that is most likely not what was meant. */
+interface MarkerFault {
+  /** Line of the template, from 1. */
+  line: number
+  /** The end of a sentence about the template, without a full stop. */
+  words: string
+  mend: string
+}
+
+/** Faults told of one template; one with more of them is another kind of text. */
+const maxMarkerFaults = 10
+
+/** Markers that are not closed, empty, or have a path with an empty part. They are filled all the same. */
+export function markerFaults(template: string): MarkerFault[] {
+  const faults: MarkerFault[] = []
+  const add = (at: number, words: string, mend: string) => {
+    if (faults.length < maxMarkerFaults)
+      faults.push({ line: template.slice(0, at).split('\n').length, words, mend })
+  }
+  const unclosed = (at: number) =>
+    add(at, 'has a marker that begins with "{{" and is not closed', 'Close it with "}}".')
+  let end = 0
+  for (const marker of markersOf(template)) {
+    end = marker.end
+    if (marker.key.includes('{{')) unclosed(marker.start)
+    else if (marker.key === '')
+      add(
+        marker.start,
+        'has an empty marker "{{}}", which stands for the whole input',
+        'Name a value, as in {{user.name}}.',
+      )
+    else if (/^[\w.[\]-]+$/.test(marker.key) && marker.key.split('.').includes(''))
+      add(
+        marker.start,
+        `has the marker "{{${marker.key.slice(0, 100)}}}", whose path has an empty part`,
+        'Write one dot between two names, as in {{user.name}}.',
+      )
+  }
+  const open = template.indexOf('{{', end)
+  if (open >= 0) unclosed(open)
+  return faults
+}
+
 /**
  * Fills every text inside a JSON value. A text that is one marker and nothing else becomes the value itself, so that
  * a number stays a number. Throws as `renderTemplate` does.

@@ -656,13 +656,39 @@ describe('a fault is told with its place', () => {
       'line break',
     ],
     [
-      'a model that is reserved',
-      workflow(
-        '[[intelligence.backends]]\nname = "default"\nprovider = "openai"\nmodel = "m"\napi_key_env = "K"',
-      ),
-      'reserved_backend',
-      '7:8',
-      'reserved',
+      'a minute that is none',
+      workflow('[[triggers]]\ntype = "cron"\nschedule = "99 * * * *"\nstart_node = "main"'),
+      'bad_value',
+      '8:12',
+      'The minute "99" is none; 0 to 59',
+    ],
+    [
+      'a field of a table at the top',
+      workflow('[budget]\nmax_fun = 3'),
+      'unknown_field',
+      '7:1',
+      '[budget] has no field "max_fun"',
+    ],
+    [
+      'a time below nothing',
+      workflow('', 'type = "shell_run"\ncommand = "/bin/true"\ntimeout_secs = -1'),
+      'bounds',
+      '11:16',
+      '"timeout_secs" is -1; a whole number from 0 to 86400 was expected',
+    ],
+    [
+      'a jitter that is no number',
+      workflow('', 'type = "merge"\nretry = { max_attempts = 2, jitter = true }'),
+      'bad_value',
+      '10:38',
+      'A part of the delay was expected, such as 0.2',
+    ],
+    [
+      'a secret in clear',
+      workflow('[[secrets]]\nname = "A"\nvalue = "x"'),
+      'unknown_field',
+      '8:1',
+      'it takes name, source, var, path',
     ],
     [
       'a backend without a key',
@@ -718,6 +744,78 @@ describe('a fault is told with its place', () => {
   })
 })
 
+it('checks the good members of an entry with a bad one', () => {
+  const text = workflow(
+    '[[triggers]]\ntype = "cron"\nschedule = "never"\nstart_node = "ghost"\n' +
+      '[[triggers]]\ntype = "chron"\nstart_node = "spirit"\n' +
+      '[[http_routes]]\nmethod = "POST"\npath = "hooks"\nstart_node = "mian"\nauth = "hmac:nobody"\n' +
+      '[[http_routes]]\nmethod = "POST"\npath = "hooks"\nstart_node = "main"\nauth = "digest"\n' +
+      '[http_routes.rate_limit]\ncapacity = 0\nper_second = -1.0\n' +
+      '[policy.fs]\nraed = []\n[policy.rego]\ninline = "a"\nfile = "b"\n' +
+      '[[intelligence.backends]]\nname = "b"\nprovider = "openai"\nmodel = 3',
+  )
+  expect(faultsOf(text).map(({ code, path }) => `${code.replace('agentd_', '')} ${path}`)).toEqual([
+    'bad_value /triggers/0/schedule',
+    'unknown_start /triggers/0/start_node',
+    'unknown_type /triggers/1/type',
+    'unknown_start /triggers/1/start_node',
+    'bad_value /http_routes/0/path',
+    'unknown_start /http_routes/0/start_node',
+    'unknown_binding /http_routes/0/auth',
+    'duplicate_route /http_routes/1',
+    'bad_value /http_routes/1/path',
+    'bad_value /http_routes/1/auth',
+    'bad_value /http_routes/1/rate_limit/capacity',
+    'bad_value /http_routes/1/rate_limit/per_second',
+    'unknown_field /policy/fs/raed',
+    'rego_source /policy/rego',
+    'missing /intelligence/backends/0',
+    'bad_value /intelligence/backends/0/model',
+  ])
+})
+
+it('lets a file declare a default backend of its own, whoever provides it', () => {
+  const text = workflow(
+    '[[intelligence.backends]]\nname = "default"\nprovider = "anthropic"\nmodel = "m"\napi_key_env = "K"',
+  )
+  expect(faultsOf(text)).toEqual([])
+  expect(read(text).backends).toEqual([
+    { name: 'default', provider: 'anthropic', model: 'm', apiKeyEnv: 'K' },
+  ])
+})
+
+it('says that a text is not closed, where its line ends', () => {
+  expect(faultsOf('name = "x\n[[nodes]]')).toMatchObject([
+    {
+      code: 'agentd_not_toml',
+      message: 'The text is not TOML: a text in quotation marks is not closed on its line.',
+      line: 1,
+    },
+  ])
+})
+
+describe('a workflow that calls itself', () => {
+  const calling = (node: string) => workflow('', node)
+  const call = calling('type = "call"\nworkflow = "mine.toml"')
+  const codes = (text: string, filename?: string) =>
+    parseAgentd(text, nodeKind, filename).diagnostics.map(({ code, path }) => `${code} ${path}`)
+
+  it('is told so by the name of its file', () => {
+    expect(codes(call, 'mine.toml')).toEqual(['agentd_calls_itself /nodes/0/workflow'])
+    expect(codes(call, 'flows/mine.toml')).toEqual(['agentd_calls_itself /nodes/0/workflow'])
+    expect(codes(call, 'other.toml')).toEqual([])
+    expect(codes(call)).toEqual([])
+  })
+
+  it('is told so by its name', () => {
+    const text = calling('type = "parallel"\nbranches = [{ workflow = "x.toml" }, { workflow = "w" }]')
+    expect(codes(text)).toEqual(['agentd_calls_itself /nodes/0/branches/1/workflow'])
+    const map = calling('type = "map"\nitems_from = "trigger.i"\nmax_items = 2\nworkflow = "flows/w.toml"')
+    expect(codes(map)).toEqual(['agentd_calls_itself /nodes/0/workflow'])
+    expect(codes(map, 'top.toml')).toEqual([])
+  })
+})
+
 describe('a warning lets the workflow through', () => {
   const edgeTo = (when: string) =>
     `[[nodes]]\nid = "b"\ntype = "merge"\n[[edges]]\nfrom = "a"\nto = "b"\nwhen = "${when}"`
@@ -756,6 +854,27 @@ describe('a warning lets the workflow through', () => {
       'pattern_literal',
       '7:9',
       'taken literally',
+    ],
+    [
+      'a marker that is not closed',
+      workflow('', 'type = "template_render"\ntemplate = "hi {{ user.name"'),
+      'template_marker',
+      '10:12',
+      '"template" has a marker that begins with "{{" and is not closed',
+    ],
+    [
+      'a marker without a key',
+      workflow('', 'type = "respond"\nbody_template = """hi\n{{ }}"""'),
+      'template_marker',
+      '10:17',
+      'line 2 of "body_template" has an empty marker',
+    ],
+    [
+      'a marker with a dot too many',
+      workflow('', 'type = "llm_infer"\nbackend = "default"\nprompt = "{{user..name}}"'),
+      'template_marker',
+      '11:10',
+      '"{{user..name}}", whose path has an empty part',
     ],
     [
       'a Rego policy that is never asked',
@@ -835,6 +954,7 @@ it('tells all faults at once, in the order of the text', () => {
   expect(faultsOf(text).map(({ code, line }) => [code, line])).toEqual([
     ['agentd_unknown_field', 7],
     ['agentd_missing', 8],
+    ['agentd_unknown_start', 10],
     ['agentd_unknown_field', 14],
     ['agentd_dangling_edge', 17],
     ['agentd_dangling_edge', 19],

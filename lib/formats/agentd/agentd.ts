@@ -41,12 +41,13 @@ export interface Parsed {
 }
 
 /**
- * Reads a workflow file. With `kinds`, kinds, their configs and the labels of edges are checked too. At most 100
- * diagnostics come back, in the order of the text. Never throws for a text, however broken.
+ * Reads a workflow file. With `kinds`, kinds, their configs and the labels of edges are checked too; with the
+ * file's name, whether the workflow calls itself by it. At most 100 diagnostics come
+ * back, in the order of the text. Never throws for a text, however broken.
  */
-export function parseAgentd(text: string, kinds?: KindLookup): Parsed {
+export function parseAgentd(text: string, kinds?: KindLookup, filename?: string): Parsed {
   const { value, diagnostics, tell, placed } = readToml(text)
-  const read = value ? readDocument(value, tell) : undefined
+  const read = value ? readDocument(value, tell, filename) : undefined
   if (read) checkRead(read, kinds, tell, diagnostics)
   diagnostics.sort(byPlace)
   const broken = diagnostics.some((diagnostic) => diagnostic.severity === 'error')

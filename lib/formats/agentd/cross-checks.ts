@@ -3,8 +3,9 @@
  * are named and not declared, routes declared twice, headers that cannot be sent, bounds of loops and maps, patterns
  * that look like more than they are. Beyond agentd: credentials written into the file are pointed out, never repeated.
  */
-import { isJsonObject, type JsonObject } from '@/lib/base/json'
+import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import { loopTools, maxLoopSteps } from '@/lib/nodes/agent-loop'
+import { markerFaults } from '@/lib/nodes/template'
 import type { GraphNode } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
 import { nearestName } from '@/lib/workflow/nearest-name'
@@ -27,8 +28,8 @@ function checkStartRefs(read: ReadDocument, tell: Tell): void {
   const { graph, triggers, routes, section } = read
   const { starts } = read.written
   const check = (entry: JsonObject, path: GraphPath, words: string) => {
-    const start = String(entry.start_node)
-    if (starts.includes(start)) return
+    const start = entry.start_node
+    if (typeof start !== 'string' || start === '' || starts.includes(start)) return
     tell({
       path: [...path, 'start_node'],
       code: 'unknown_start',
@@ -36,8 +37,10 @@ function checkStartRefs(read: ReadDocument, tell: Tell): void {
       mend: didYouMean(start, starts, 'Name a declared start, or declare this one.'),
     })
   }
-  for (const [at, trigger] of triggers.entries())
-    check(trigger, [...section('triggers'), read.written.triggerAt[at] ?? at], `Trigger ${at + 1}`)
+  for (const [index, trigger] of triggers.entries()) {
+    const at = read.written.triggerAt[index] ?? index
+    check(trigger, [...section('triggers'), at], `Trigger ${at + 1}`)
+  }
   for (const [at, route] of routes.entries())
     check(
       route,
@@ -58,9 +61,12 @@ function checkStartRefs(read: ReadDocument, tell: Tell): void {
 
 function checkRoutes(read: ReadDocument, tell: Tell): void {
   const seen = new Map<string, number>()
-  for (const [at, route] of read.routes.entries()) {
-    const path = [...read.section('http_routes'), read.written.routeAt[at] ?? at]
-    const key = `${String(route.method).toUpperCase()} ${String(route.path)}`
+  for (const [index, route] of read.routes.entries()) {
+    const at = read.written.routeAt[index] ?? index
+    const path = [...read.section('http_routes'), at]
+    checkBinding(route, path, read, tell)
+    if (typeof route.method !== 'string' || typeof route.path !== 'string') continue
+    const key = `${route.method.toUpperCase()} ${route.path}`
     const earlier = seen.get(key)
     if (earlier === undefined) seen.set(key, at)
     else
@@ -70,12 +76,11 @@ function checkRoutes(read: ReadDocument, tell: Tell): void {
         message: `Route ${at + 1} answers ${key}, which route ${earlier + 1} does already.`,
         mend: 'Remove one of the two, or give it another path.',
       })
-    checkBinding(route, path, read, tell)
   }
 }
 
 function routeWords(route: JsonObject): string {
-  return quoted(`${String(route.method)} ${String(route.path)}`)
+  return quoted([route.method, route.path].filter((part) => typeof part === 'string').join(' '))
 }
 
 function checkBinding(route: JsonObject, path: GraphPath, { auth, server }: ReadDocument, tell: Tell): void {
@@ -92,6 +97,8 @@ function checkBinding(route: JsonObject, path: GraphPath, { auth, server }: Read
     })
     return
   }
+  // What is no kind at all was told as such.
+  if (!Object.hasOwn(sources, kind)) return
   const bindings = isJsonObject(auth[kind]) ? Object.keys(auth[kind]) : []
   if (bindings.includes(name)) return
   tell({
@@ -155,15 +162,11 @@ function checkServers({ mcpServers, triggers, section, ...read }: ReadDocument, 
         message: `The MCP server ${quoted(name)} is declared twice.`,
         mend: 'Give each server a name of its own.',
       })
-  for (const [at, trigger] of triggers.entries())
+  for (const [index, trigger] of triggers.entries()) {
+    const at = read.written.triggerAt[index] ?? index
     if (typeof trigger.server === 'string')
-      checkServer(
-        trigger.server,
-        `Trigger ${at + 1}`,
-        [...section('triggers'), read.written.triggerAt[at] ?? at],
-        names,
-        tell,
-      )
+      checkServer(trigger.server, `Trigger ${at + 1}`, [...section('triggers'), at], names, tell)
+  }
 }
 
 /** A server may also be one of the installation's: only a file that declares servers itself can have misspelled one. */
@@ -196,20 +199,38 @@ function checkNode(node: GraphNode, path: GraphPath, read: ReadDocument, tell: T
     case 'http_request':
       checkHeaders(node, path, read, tell)
       break
+    case 'shell_run':
+      wholeFrom(node, 'timeout_secs', 0, maxCommandSecs, path, tell)
+      break
+    case 'template_render':
+      checkTemplate(node, 'template', path, tell)
+      break
+    case 'call':
+      checkCall(node.config.workflow, node, [...path, 'workflow'], read, tell)
+      break
+    case 'parallel':
+      for (const [at, branch] of listOf(node.config.branches).entries())
+        if (isJsonObject(branch))
+          checkCall(branch.workflow, node, [...path, 'branches', at, 'workflow'], read, tell)
+      break
     case 'llm_infer':
+      checkTemplate(node, 'prompt', path, tell)
       checkBackendOf(node, path, read, tell)
       checkSchemaOf(node, path, tell)
       break
     case 'agent_loop':
+      checkTemplate(node, 'instructions', path, tell)
       checkBackendOf(node, path, read, tell)
       checkSchemaOf(node, path, tell)
       checkLoop(node, path, tell)
       break
     case 'map':
+      checkCall(node.config.workflow, node, [...path, 'workflow'], read, tell)
       wholeFrom(node, 'max_items', 1, Number.MAX_SAFE_INTEGER, path, tell)
       wholeFrom(node, 'max_concurrent', 1, Number.MAX_SAFE_INTEGER, path, tell)
       break
     case 'respond':
+      checkTemplate(node, 'body_template', path, tell)
       wholeFrom(node, 'status', 100, 599, path, tell)
       checkContentType(node, path, tell)
       break
@@ -217,6 +238,59 @@ function checkNode(node: GraphNode, path: GraphPath, read: ReadDocument, tell: T
       break
   }
 }
+
+/** A command runs at most a day (lib/nodes/shell-run.ts). */
+const maxCommandSecs = 86_400
+
+function listOf(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** Markers that are no paths run as they do in agentd, so that nobody is stopped by one. */
+function checkTemplate(node: GraphNode, member: string, path: GraphPath, tell: Tell): void {
+  const template = node.config[member]
+  if (typeof template !== 'string') return
+  for (const { line, words, mend } of markerFaults(template))
+    tell({
+      path: [...path, member],
+      code: 'template_marker',
+      severity: 'warning',
+      message: `Node ${quoted(node.id)}: ${line > 1 ? `line ${line} of ` : ''}${quoted(member)} ${words}.`,
+      mend,
+    })
+}
+
+/** A workflow that names itself, by its name or by its file's, calls itself until the engine refuses to go deeper. */
+function checkCall(
+  workflow: Json | undefined,
+  node: GraphNode,
+  path: GraphPath,
+  { graph, filename }: ReadDocument,
+  tell: Tell,
+): void {
+  if (typeof workflow !== 'string') return
+  const file = workflow.replace(/^\.\//, '')
+  const [base, own] = [file, filename].map((name) => name?.split(/[/\\]/).at(-1))
+  const stem = plainName(base?.replace(/\.toml$/i, '') ?? '')
+  // A file of another name is another workflow, whatever that is called.
+  const isNamed = stem === plainName(graph.name) && (own === undefined || base === own || stem === base)
+  if (file !== own && !isNamed) return
+  tell({
+    path,
+    code: 'calls_itself',
+    severity: 'warning',
+    message: `Node ${quoted(node.id)} calls ${quoted(workflow)}, which is this workflow itself; calls go at most ${maxCallDepth} deep.`,
+    mend: 'Name another workflow, or make sure that a condition before it ends the calls.',
+  })
+}
+
+/** Names as the library compares them. */
+function plainName(name: string): string {
+  return name.toLowerCase().replaceAll('-', '_')
+}
+
+/** As deep as the worker lets calls go (agentd section 1.45). */
+const maxCallDepth = 8
 
 function checkServerOf(node: GraphNode, path: GraphPath, read: ReadDocument, tell: Tell): void {
   const names = read.mcpServers.map((server) => String(server.name))

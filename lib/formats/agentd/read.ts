@@ -61,6 +61,8 @@ type SectionName = (typeof ownMembers)[number] | (typeof agentSections)[number]
 
 export interface ReadDocument {
   graph: WorkflowGraph
+  /** Of the text, where it has one. */
+  filename?: string
   /** The path of a section in the text. */
   section(name: string): GraphPath
   /** Where the graph's nodes, edges and starts stand in their lists of the text. */
@@ -86,7 +88,7 @@ export interface ReadDocument {
 }
 
 /** Reads a document into a graph, telling every fault. Returns nothing when it is not clear which workflow is meant. */
-export function readDocument(document: JsonObject, tell: Tell): ReadDocument | undefined {
+export function readDocument(document: JsonObject, tell: Tell, filename?: string): ReadDocument | undefined {
   const sections = sectionsOf(document, tell)
   if (!sections || isTooMuch(sections, tell)) return undefined
   const { member, section, beside } = sections
@@ -138,6 +140,7 @@ export function readDocument(document: JsonObject, tell: Tell): ReadDocument | u
   if (entered.implied.length > 0) graph.extra.$implied_entries = entered.implied
   return {
     graph,
+    ...(filename ? { filename } : {}),
     section,
     nodeAt: nodes.map(([, at]) => at),
     edgeAt: edges.map(([, at]) => at),
@@ -290,10 +293,6 @@ function readEntries<T>(
 function named(schema: Parameters<typeof fits>[0]): ReadEntry<JsonObject> {
   return (entry, path, tell) =>
     fits(schema, entry, path, tell) || typeof entry.name === 'string' ? entry : undefined
-}
-
-function shaped(schema: Parameters<typeof fits>[0]): ReadEntry<JsonObject> {
-  return (entry, path, tell) => (fits(schema, entry, path, tell) ? entry : undefined)
 }
 
 function readTable(
@@ -538,12 +537,14 @@ export function rootsOf(graph: Pick<WorkflowGraph, 'nodes' | 'edges'>): string[]
   return graph.nodes.map((node) => node.id).filter((id) => !reached.has(id))
 }
 
-function readTrigger(entry: JsonObject, path: GraphPath, tell: Tell): JsonObject | undefined {
+/** A trigger with a fault of its own is kept, so that its other members are still checked against the file. */
+function readTrigger(entry: JsonObject, path: GraphPath, tell: Tell): JsonObject {
   const { type } = entry
   const types = Object.keys(shapes.triggerShapes)
   if (typeof type === 'string' && Object.hasOwn(shapes.triggerShapes, type)) {
     const shape = shapes.triggerShapes[type as keyof typeof shapes.triggerShapes]
-    return fits(shape, entry, path, tell) ? entry : undefined
+    fits(shape, entry, path, tell)
+    return entry
   }
   const nearest = typeof type === 'string' ? nearestName(type, types) : undefined
   tell({
@@ -555,11 +556,12 @@ function readTrigger(entry: JsonObject, path: GraphPath, tell: Tell): JsonObject
         : `${placeWords(path)} has a type that agentd does not have${nearest ? `; did you mean ${nearest}?` : '.'}`,
     mend: `Types: ${types.join(', ')}.`,
   })
-  return undefined
+  return entry
 }
 
-function readRoute(entry: JsonObject, path: GraphPath, tell: Tell): JsonObject | undefined {
-  if (!fits(shapes.httpRoute, entry, path, tell)) return undefined
+/** As with triggers: what is faulty was told, and the rest is checked all the same. */
+function readRoute(entry: JsonObject, path: GraphPath, tell: Tell): JsonObject {
+  fits(shapes.httpRoute, entry, path, tell)
   const limit = entry.rate_limit
   const written = Array.isArray(limit) ? limit : limit === undefined ? [] : [limit]
   if (written.length > 1)
@@ -570,12 +572,13 @@ function readRoute(entry: JsonObject, path: GraphPath, tell: Tell): JsonObject |
       mend: 'Keep one of them.',
     })
   for (const [at, one] of written.entries())
-    readRateLimit(one, [...path, 'rate_limit', ...(Array.isArray(limit) ? [at] : [])], tell)
+    if (isJsonObject(one))
+      readRateLimit(one, [...path, 'rate_limit', ...(Array.isArray(limit) ? [at] : [])], tell)
   return entry
 }
 
-function readRateLimit(limit: Json, path: GraphPath, tell: Tell): void {
-  if (!fits(shapes.rateLimit, limit, path, tell) || !isJsonObject(limit)) return
+function readRateLimit(limit: JsonObject, path: GraphPath, tell: Tell): void {
+  fits(shapes.rateLimit, limit, path, tell)
   const given = ['per_second', 'refill_per_sec'].filter((name) => limit[name] !== undefined)
   if (given.length === 1) return
   tell({
@@ -599,10 +602,11 @@ function readBudget(
   tell: Tell,
 ): { budget: Budget; extra: JsonObject } {
   const none = { budget: {}, extra: {} }
-  if (source === undefined || !fits(shapes.budget, source, path, tell)) return none
+  if (source === undefined || (!fits(shapes.budget, source, path, tell) && !isJsonObject(source))) return none
   const budget: Budget = {}
   const extra: JsonObject = {}
-  for (const [name, value] of Object.entries(source as Record<string, number>)) {
+  for (const [name, value] of Object.entries(source as JsonObject)) {
+    if (!isBudgetName(name) || typeof value !== 'number' || !Number.isInteger(value) || value < 0) continue
     if (value === 0) {
       extra[name] = 0
       tell({
@@ -613,9 +617,13 @@ function readBudget(
         mend: 'Write a bound, or leave it out.',
       })
     } else if (name === 'max_fs_write_mb') budget.maxWriteBytes = value * bytesPerMb
-    else budget[budgetWords[name as keyof typeof budgetWords]] = value
+    else budget[budgetWords[name]] = value
   }
   return { budget, extra }
+}
+
+function isBudgetName(name: string): name is keyof typeof budgetWords | 'max_fs_write_mb' {
+  return name === 'max_fs_write_mb' || Object.hasOwn(budgetWords, name)
 }
 
 export const budgetWords = {
@@ -628,7 +636,10 @@ export const budgetWords = {
 /** Once a [policy] stands, every list that is not written is empty, and what is not named is denied. */
 function readPolicy(source: Json | undefined, path: GraphPath, tell: Tell): Policy {
   const none: Policy = { roots: [], privateTargets: [] }
-  if (source === undefined || !fits(shapes.policy, source, path, tell)) return none
+  if (source === undefined) return none
+  const fitting = fits(shapes.policy, source, path, tell)
+  if (isJsonObject(source) && isJsonObject(source.rego)) checkRegoSource(source.rego, path, tell)
+  if (!fitting) return none
   const { fs = {}, env = {}, http = {}, shell = {}, mcp = {}, rego } = source as PolicyTable
   const read = fs.read ?? []
   const list = fs.list ?? []
@@ -640,15 +651,6 @@ function readPolicy(source: Json | undefined, path: GraphPath, tell: Tell): Poli
     mcp: { servers: mcp.servers ?? [], tools: mcp.tools ?? [], resources: mcp.resources ?? [] },
   }
   if (!rego) return { ...none, allow }
-  if ((rego.inline === undefined) === (rego.file === undefined)) {
-    const both = rego.inline !== undefined
-    tell({
-      path: [...path, 'rego'],
-      code: 'rego_source',
-      message: `[policy.rego] ${both ? 'has both "inline" and "file"; only one can count' : 'has neither "inline" nor "file", so there is no policy to ask'}.`,
-      mend: both ? 'Keep one of the two.' : 'Add "file", or the policy itself as "inline".',
-    })
-  }
   return {
     ...none,
     allow,
@@ -659,6 +661,17 @@ function readPolicy(source: Json | undefined, path: GraphPath, tell: Tell): Poli
       query: rego.query ?? defaultQuery,
     },
   }
+}
+
+function checkRegoSource(rego: JsonObject, path: GraphPath, tell: Tell): void {
+  if ((rego.inline === undefined) !== (rego.file === undefined)) return
+  const both = rego.inline !== undefined
+  tell({
+    path: [...path, 'rego'],
+    code: 'rego_source',
+    message: `[policy.rego] ${both ? 'has both "inline" and "file"; only one can count' : 'has neither "inline" nor "file", so there is no policy to ask'}.`,
+    mend: both ? 'Keep one of the two.' : 'Add "file", or the policy itself as "inline".',
+  })
 }
 
 interface PolicyTable {
@@ -694,7 +707,7 @@ function readBackends(
   tellUnknowns(source, ['backends'], path, tell)
   const names = new Set<string>()
   const list = [...path, 'backends']
-  for (const [entry, at] of readEntries(source.backends, list, tell, shaped(shapes.backend))) {
+  for (const [entry, at] of readEntries(source.backends, list, tell, readBackend)) {
     const backend = entry as unknown as BackendTable
     const { name, provider, model, api_key_env, base_url, path: file, max_tokens } = backend
     checkBackend(backend, names, [...list, at], tell)
@@ -710,6 +723,11 @@ function readBackends(
     if (max_tokens !== undefined) extra[name] = { max_tokens }
   }
   return { backends, extra }
+}
+
+/** One with a fault of its own is declared all the same, so that nodes that name it are not told of. */
+function readBackend(entry: JsonObject, path: GraphPath, tell: Tell): JsonObject | undefined {
+  return fits(shapes.backend, entry, path, tell) || typeof entry.name === 'string' ? entry : undefined
 }
 
 interface BackendTable {
@@ -737,13 +755,8 @@ function checkBackend(
       message: `The backend ${quoted(name)} is declared twice.`,
       mend: 'Give each backend a name of its own.',
     })
-  if (name === 'default' && !isOwn)
-    tell({
-      path: [...path, 'name'],
-      code: 'reserved_backend',
-      message: 'The name "default" is reserved for the backend that the installation provides.',
-      mend: 'Choose another name, and use it in the nodes.',
-    })
+  // Of what no provider was named for, nobody can say what it needs.
+  if (!shapes.backend.shape.provider.safeParse(provider).success) return
   const lacks = (member: keyof BackendTable, why: string) => {
     if (backend[member] === undefined)
       tell({
@@ -813,7 +826,8 @@ function readSecrets(
 
 function secretShape(entry: JsonObject) {
   const { source } = entry
-  if (source === undefined) return shapes.shortSecret
+  if (source === undefined)
+    return entry.env === undefined && entry.file === undefined ? shapes.sourcelessSecret : shapes.shortSecret
   return typeof source === 'string' && Object.hasOwn(shapes.secretShapes, source)
     ? shapes.secretShapes[source as keyof typeof shapes.secretShapes]
     : shapes.anySecret

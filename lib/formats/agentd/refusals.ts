@@ -96,7 +96,8 @@ function placeText(path: GraphPath): string {
     const entry = `${(entryWords[String(list)] ?? 'Entry').replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())} ${index + 1}`
     return at === full.length - 1 ? entry : `${quoted(joined(full.slice(at + 1)))} of ${entry}`
   }
-  const depth = [2, 1].find((length) => tables.has(full.slice(0, length).join('.'))) ?? 0
+  const depth =
+    [2, 1].find((length) => full.length >= length && tables.has(full.slice(0, length).join('.'))) ?? 0
   const table = depth > 0 ? `[${full.slice(0, depth).join('.')}]` : 'the workflow'
   return full.length === depth ? table : `${quoted(joined(full.slice(depth)))} of ${table}`
 }

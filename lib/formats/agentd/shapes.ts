@@ -3,6 +3,7 @@
  * here; what they take depends on their type (fields.ts) and on their kind (lib/nodes). Schemas check and never change.
  */
 import { z } from 'zod'
+import { cronFault } from './cron'
 
 const text = z.string().max(100_000, 'A text has at most 100,000 characters.')
 const name = z
@@ -36,7 +37,7 @@ export const retry = strict({
   max_attempts: whole(1),
   backoff_ms: whole(0).optional(),
   on: z.enum(['any', 'transient']).optional(),
-  jitter: z.number().min(0).optional(),
+  jitter: z.number('A part of the delay was expected, such as 0.2.').min(0).optional(),
 })
 
 export const budget = strict({
@@ -112,6 +113,13 @@ export const anySecret = z.looseObject({
   source: z.enum(['env', 'file', 'command', 'oauth2']),
 })
 export const shortSecret = strict({ ...secretName, env: name.optional(), file: path.optional() })
+/** For one that says in no form where it is found. */
+export const sourcelessSecret = strict({
+  ...secretName,
+  source: name.optional(),
+  var: name.optional(),
+  path: path.optional(),
+})
 
 const startOf = { start_node: name }
 export const triggerShapes = {
@@ -120,10 +128,10 @@ export const triggerShapes = {
     schedule: z
       .string()
       .max(200)
-      .regex(
-        /^\s*(\S+\s+){4,5}\S+\s*$/,
-        'A cron schedule of five fields was expected (minute, hour, day of month, month, day of week), or six with seconds first.',
-      ),
+      .superRefine((schedule, context) => {
+        const message = cronFault(schedule)
+        if (message) context.addIssue({ code: 'custom', message })
+      }),
     ...startOf,
   }),
   interval: strict({

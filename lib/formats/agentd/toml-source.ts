@@ -151,7 +151,7 @@ function parsed(toml: string, diagnostics: Diagnostic[]): JsonObject | undefined
     diagnostics.push({
       severity: 'error',
       code: 'agentd_not_toml',
-      message: `The text is not TOML: ${isToml ? parserWords(error) : 'it cannot be read'}.`,
+      message: `The text is not TOML: ${isToml ? parserWords(error, toml) : 'it cannot be read'}.`,
       mend: 'Correct the text here; what follows is read once it is TOML.',
       line: isToml ? error.line : 1,
       column: isToml ? error.column : 1,
@@ -162,8 +162,11 @@ function parsed(toml: string, diagnostics: Diagnostic[]): JsonObject | undefined
 }
 
 /** The parser's own words, without its picture of the text. */
-function parserWords(error: TomlError): string {
+function parserWords(error: TomlError, toml: string): string {
   const [first = ''] = error.message.split('\n')
+  const line = toml.split(/\r?\n/, error.line)[error.line - 1] ?? ''
+  if (first.includes('control characters are not allowed in strings') && error.column > line.length)
+    return 'a text in quotation marks is not closed on its line'
   return first.replace(/^Invalid TOML document:\s*/, '').slice(0, 200) || 'a syntax error'
 }
 
