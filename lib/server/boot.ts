@@ -8,6 +8,7 @@ import { firstRunLink } from '@/lib/auth/first-run'
 import { isProblem } from '@/lib/base/problem'
 import { lockForServer } from '@/lib/store/server-lock'
 import { startWorker } from '@/lib/worker/worker'
+import { foldersInEnv } from './folders-in-env'
 import { stampAddresses } from './http/client-address'
 import { type Installation, openInstallation } from './installation'
 import { bringLab } from './lab'
@@ -44,8 +45,7 @@ async function start(log: ReturnType<typeof createLog>): Promise<Installation> {
     dataDir,
     origin,
     log,
-    roots: rootsFrom(process.env.HOLDPOINT_ROOTS),
-    authoredFolders: rootsFrom(process.env.HOLDPOINT_AUTHORED),
+    ...foldersInEnv(),
   })
   for (const root of house.ports.installationRoots) fs.mkdirSync(root, { recursive: true, mode: 0o700 })
   // The lock says that no other server lives on this folder: what one had in hand when it was killed goes on now.
@@ -62,11 +62,6 @@ async function start(log: ReturnType<typeof createLog>): Promise<Installation> {
   }, log)
   log.info({ dataDir, origin }, `Holdpoint is up on ${origin}`)
   return house
-}
-
-function rootsFrom(text: string | undefined): string[] | undefined {
-  const roots = text?.split(path.delimiter).filter((root) => path.isAbsolute(root))
-  return roots && roots.length > 0 ? roots : undefined
 }
 
 /** While nobody has an account, a one-time link lies in this file (mode 0600) for the start command to print. */

@@ -12,6 +12,7 @@ import type { ChildWorkflows } from '@/lib/worker/child-runs'
 import type { Allowlist, Policy, WorkflowGraph } from '@/lib/workflow/graph'
 import { readAuthored } from './authored-files'
 import type { Installation } from './installation'
+import { refuseMarked } from './plan-mark'
 import { importWorkflow, keepDerived } from './workflows'
 
 /** Where steps of this installation find the workflows they run. */
@@ -131,9 +132,10 @@ async function fromFile(house: Installation, workflow: string, { startedBy }: Ru
 
 async function imported(house: Installation, text: string, filename: string, by: string): Promise<string> {
   try {
+    refuseMarked(text, `"${filename}"`, 'run it by itself with --approve-plan HASH')
     return (await importWorkflow(house, text, { filename, by })).record.version
   } catch (error) {
-    if (!isProblem(error, 'workflow_invalid')) throw error
+    if (!isProblem(error, 'workflow_invalid') && !isProblem(error, 'plan_not_approved')) throw error
     throw refused('workflow_invalid', `"${filename}" cannot be run: ${error.message}`)
   }
 }

@@ -1,4 +1,5 @@
 import { startWorker } from '@/lib/worker/worker'
+import { foldersInEnv } from './folders-in-env'
 import { openInstallation } from './installation'
 import { createLog } from './log'
 
@@ -6,7 +7,7 @@ import { createLog } from './log'
 export async function workAlone(options: { dataDir: string; signal: AbortSignal }): Promise<void> {
   const log = createLog(process.env.HOLDPOINT_LOG ?? 'info')
   const origin = process.env.HOLDPOINT_ORIGIN ?? 'http://localhost:3000'
-  const house = await openInstallation({ dataDir: options.dataDir, origin, log })
+  const house = await openInstallation({ dataDir: options.dataDir, origin, log, ...foldersInEnv() })
   const worker = startWorker(house.ports, `worker ${process.pid}`)
   log.info({ owner: worker.owner }, `Working on ${options.dataDir}`)
   await new Promise<void>((resolve) => {
