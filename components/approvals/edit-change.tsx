@@ -11,7 +11,7 @@ import { canonicalJson } from '@/lib/base/canonical-json'
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import { readableJson } from '@/lib/ui/readable-json'
 import type { ApprovalCard } from '@/lib/view/wire'
-import { verdictWords } from './words'
+import { stepOnTarget, verdictWords } from './words'
 
 /** A member under edit: what is typed, and what it means or why it means nothing. */
 type Read = { value: Json } | { error: string }
@@ -94,7 +94,7 @@ function Editor({
       open
       onClose={onClose}
       width={1120}
-      title={`Edit the change of “${card.label}” on ${card.target}`}
+      title={`Edit the change of ${stepOnTarget(card)}`}
       description="What you approve is what runs: the edit gets a digest of its own and your name."
       actions={
         <>

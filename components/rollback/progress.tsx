@@ -50,7 +50,8 @@ export function Progress({
           {headline(rollback, plan)}
         </h2>
         <p className="mb-4 mt-2 text-ink-3">
-          {scopeWords[rollback.scope]}, from before {labelOf(rollback.node)}. Asked by{' '}
+          {scopeWords[rollback.scope]}
+          {rollback.scope !== 'full_workflow' && `, from before ${labelOf(rollback.node)}`}. Asked by{' '}
           <Actor id={rollback.by} /> <RelativeTime at={rollback.askedAt} />
           {rollback.reason ? `: ${asSentence(rollback.reason)}` : '.'}
         </p>
