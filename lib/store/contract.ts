@@ -311,7 +311,7 @@ function leasing(store: () => Store): void {
     expect(ids(await store().leases.claimDue('a', 2, 500, 30_000))).toEqual([runs[1]?.runId, runs[3]?.runId])
     expect(ids(await store().leases.claimDue('b', 2, 500, 30_000))).toEqual([runs[0]?.runId])
     expect(await store().leases.claimDue('c', 2, 500, 30_000)).toEqual([])
-    expect(await store().leases.nextDue(500)).toBe(900)
+    expect(await store().leases.nextDue('z', 500)).toBe(900)
   })
 
   it('shares the due runs among workers that ask at once', async () => {
@@ -326,7 +326,7 @@ function leasing(store: () => Store): void {
   it('gives a silent holder’s run to another under a new epoch, and refuses the old one’s commit', async () => {
     const run = await due(100)
     const [old] = await store().leases.claimDue('a', 1, 100, 1_000)
-    expect(await store().leases.nextDue(200)).toBe(1_100)
+    expect(await store().leases.nextDue('z', 200)).toBe(1_100)
     expect(await store().leases.claim('b', run.runId, 1_099, 1_000)).toBeUndefined()
     const fresh = await store().leases.claim('b', run.runId, 1_100, 1_000)
     expect(fresh).toEqual({ runId: run.runId, owner: 'b', epoch: (old?.epoch ?? 0) + 1 })
@@ -397,7 +397,7 @@ function leasing(store: () => Store): void {
 
   it('has nothing to wait for when no run is due', async () => {
     await due(null)
-    expect(await store().leases.nextDue(0)).toBeUndefined()
+    expect(await store().leases.nextDue('z', 0)).toBeUndefined()
   })
 }
 
