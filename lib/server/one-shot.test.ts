@@ -12,6 +12,9 @@ import { createLog } from './log'
 const root = path.resolve(import.meta.dirname, '../..')
 const start = '[[start_nodes]]\nname = "main"\nsource = "manual"\n'
 const whose = '[[nodes]]\nid = "whose"\ntype = "read_env"\nkey = "WHOSE"\n'
+const each =
+  '[[nodes]]\nid = "each"\ntype = "map"\nitems_from = "trigger.items"\nworkflow = "child.toml"\nmax_items = 40\nmax_concurrent = 8\n'
+const items = Array.from({ length: 40 }, (_, index) => index)
 const policy = '[policy.env]\nread_keys = ["WHOSE"]\n'
 
 let folder: string
@@ -77,11 +80,8 @@ async function foundBelow(parent: RunId): Promise<unknown[]> {
 
 describe('a run of the command line, beside a console', () => {
   it('sees the environment of the command line in all its steps and all its children', async () => {
-    const each =
-      '[[nodes]]\nid = "each"\ntype = "map"\nitems_from = "trigger.items"\nworkflow = "child.toml"\nmax_items = 40\nmax_concurrent = 8\n'
     const edge = '[[edges]]\nfrom = "each"\nto = "whose"\n'
     const text = `name = "all"\n${start}entry_node = "each"\n${each}${whose}${edge}${policy}`
-    const items = Array.from({ length: 40 }, (_, index) => index)
     const { code, out, err } = await run(file('all.toml', text), '--input', JSON.stringify({ items }))
     expect({ code, err }).toMatchObject({ code: 0 })
     const { run_id, final_value } = JSON.parse(out)
@@ -92,13 +92,14 @@ describe('a run of the command line, beside a console', () => {
 
   it('is the command line’s again when it goes on there, and anyone’s while it waits', async () => {
     const pause = '[[nodes]]\nid = "ask"\ntype = "pause_for_approval"\nreason = "Look at it"\n'
-    const edge = '[[edges]]\nfrom = "ask"\nto = "whose"\n'
-    const text = `name = "asks"\n${start}entry_node = "ask"\n${pause}${whose}${edge}${policy}`
-    const waiting = await run(file('asks.toml', text))
+    const edges = '[[edges]]\nfrom = "ask"\nto = "each"\n[[edges]]\nfrom = "each"\nto = "whose"\n'
+    const text = `name = "asks"\n${start}entry_node = "ask"\n${pause}${each}${whose}${edges}${policy}`
+    const waiting = await run(file('asks.toml', text), '--input', JSON.stringify({ items }))
     expect({ code: waiting.code, err: waiting.err }).toMatchObject({ code: 7 })
     const { run_id } = JSON.parse(waiting.out)
     expect(await house.store.ledger.header(run_id)).not.toHaveProperty('keptFor')
     const { out } = await run('--resume', run_id)
     expect(JSON.parse(out)).toMatchObject({ final_value: { value: 'command line' } })
+    expect(await foundBelow(run_id)).toEqual(items.map(() => 'command line'))
   })
 })

@@ -17,6 +17,7 @@ interface LeasedRow {
   id: RunId
   epoch: number
   due: number | null
+  keptFor: string | null
 }
 
 const free = '(lease_owner IS NULL OR lease_until <= @now)'
@@ -28,16 +29,22 @@ interface Asking {
 }
 
 export function sqliteLeases(db: Database, writer: GroupWriter | undefined): LeaseStore {
-  const kept = 'kept_for = CASE WHEN kept_for = @owner THEN kept_for END'
-  const take = `UPDATE runs SET lease_owner = @owner, lease_epoch = lease_epoch + 1, lease_until = @until, ${kept}`
+  const take = 'UPDATE runs SET lease_owner = @owner, lease_epoch = lease_epoch + 1, lease_until = @until'
+  const taken = 'id, lease_epoch AS epoch, due_at AS due, kept_for AS keptFor'
   const claimDue = db.prepare<Asking & { until: number; limit: number }, LeasedRow>(
     `${take} WHERE id IN (SELECT id FROM runs WHERE due_at <= @now AND ${free} AND ${open}
        ORDER BY due_at, id LIMIT @limit)
-     RETURNING id, lease_epoch AS epoch, due_at AS due`,
+     RETURNING ${taken}`,
   )
   const claim = db.prepare<Asking & { until: number; runId: string }, LeasedRow>(
-    `${take} WHERE id = @runId AND ${free} AND ${open} RETURNING id, lease_epoch AS epoch, due_at AS due`,
+    `${take} WHERE id = @runId AND ${free} AND ${open} RETURNING ${taken}`,
   )
+  const freed = db.prepare('UPDATE runs SET kept_for = NULL, kept_until = NULL WHERE id = ?')
+  // A statement of its own: one that names the column rewrites its index, and hardly any run is kept for anybody.
+  const leased = (owner: string, row: LeasedRow): LeasedRow => {
+    if (row.keptFor !== null && row.keptFor !== owner) freed.run(row.id)
+    return row
+  }
   const holder = ' WHERE id = ? AND lease_owner = ? AND lease_epoch = ?'
   const prolong = db.prepare(`UPDATE runs SET lease_until = ?${holder}`)
   const release = db.prepare(`UPDATE runs SET lease_owner = NULL, lease_until = NULL${holder}`)
@@ -68,13 +75,18 @@ export function sqliteLeases(db: Database, writer: GroupWriter | undefined): Lea
 
   return {
     async claimDue(owner, limit, now, leaseMs) {
-      const rows = await writing().submit(0, () => claimDue.all({ owner, until: now + leaseMs, now, limit }))
+      const rows = await writing().submit(0, () =>
+        claimDue.all({ owner, until: now + leaseMs, now, limit }).map((row) => leased(owner, row)),
+      )
       // RETURNING keeps no order.
       rows.sort((a, b) => (a.due ?? 0) - (b.due ?? 0) || (a.id < b.id ? -1 : 1))
       return rows.map((row) => ({ runId: row.id, owner, epoch: row.epoch }))
     },
     async claim(owner, runId, now, leaseMs) {
-      const row = await writing().submit(0, () => claim.get({ owner, until: now + leaseMs, runId, now }))
+      const row = await writing().submit(0, () => {
+        const found = claim.get({ owner, until: now + leaseMs, runId, now })
+        return found && leased(owner, found)
+      })
       return row && { runId: row.id, owner, epoch: row.epoch }
     },
     async heartbeat(leases, now, leaseMs) {
