@@ -97,6 +97,15 @@ export interface RunHeader {
   startedBy: string
   /** The step of another run that began this one. */
   parent?: ParentPlace
+  /** The worker that alone may lease it; once `until` has passed, any may. As it stood when the header was read. */
+  keptFor?: Keeper
+}
+
+export interface Keeper {
+  /** As workers name themselves in leases. */
+  owner: string
+  /** Milliseconds since the epoch. */
+  until: number
 }
 
 export interface ParentPlace {
@@ -175,17 +184,29 @@ export interface LedgerStore {
 }
 
 export interface LeaseStore {
-  /** Leases runs whose `dueAt` has come and which nobody holds, oldest first. Each lease has a new epoch. */
+  /**
+   * Leases runs whose `dueAt` has come and which nobody holds, oldest first. Each lease has a new epoch. A run that is
+   * kept for another owner is passed over until that owner has been silent for too long; then it is kept no more.
+   */
   claimDue(owner: string, limit: number, now: number, leaseMs: number): Promise<LeaseRef[]>
-  /** Leases one run if nobody holds it. */
+  /** Leases one run if nobody holds it and it is kept for nobody else. */
   claim(owner: string, runId: RunId, now: number, leaseMs: number): Promise<LeaseRef | undefined>
   /** Prolongs; returns those still held. */
   heartbeat(leases: LeaseRef[], now: number, leaseMs: number): Promise<LeaseRef[]>
   release(lease: LeaseRef): Promise<void>
-  /** Lets go of whatever this owner holds: it is known to be dead, so nobody has to wait for its leases to run out. */
+  /** Keeps a run, and all that its steps began, for one owner: those that are not kept for another now. */
+  keep(owner: string, runId: RunId, now: number, keepMs: number): Promise<void>
+  /** Keeps all that is kept for this owner until then, whether it holds a lease on it or not. */
+  keepOn(owner: string, until: number): Promise<void>
+  /** Keeps nothing for this owner any more; its leases stand. */
+  keepNothing(owner: string): Promise<void>
+  /** Lets go of whatever this owner holds or has kept: it is known to be dead, so nobody has to wait for its time to run out. */
   releaseAllOf(owner: string): Promise<void>
-  /** When `claimDue` may next find something: a free run's `dueAt`, or the end of a lease whose holder went silent. */
-  nextDue(now: number): Promise<number | undefined>
+  /**
+   * When `claimDue` of this owner may next find something: a free run's `dueAt`, or the end of a lease, or of the time
+   * it is kept for another, when whoever has it went silent.
+   */
+  nextDue(owner: string, now: number): Promise<number | undefined>
 }
 
 /**

@@ -1,9 +1,11 @@
 /*
  * One run to its end, or until it waits, without a console: what `holdpoint run` does. It works on the same data folder
- * as a server would, beside one if one is there, and leaves a run that any server can show, decide and take back.
+ * as a server would, beside one if one is there, and leaves a run that any server can show, decide and take back. As
+ * long as this process lives it alone does the run and its children: their tools, models, secrets and folders are those
+ * of the command line.
  */
 import os from 'node:os'
-import type { RunId } from '@/lib/base/ids'
+import { mintUuid, type RunId } from '@/lib/base/ids'
 import type { Json } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import type { TerminalStatus } from '@/lib/engine/facts'
@@ -12,7 +14,7 @@ import { shownStatus } from '@/lib/engine/projection'
 import type { Approval, Run } from '@/lib/engine/run'
 import { cancelRun } from '@/lib/worker/cancel-run'
 import { readJson } from '@/lib/worker/run-book'
-import { startWorker } from '@/lib/worker/worker'
+import { leaseMs, startWorker } from '@/lib/worker/worker'
 import { type Installation, openInstallation } from './installation'
 import { createLog } from './log'
 import { openReachable, type ReachSwitches } from './reachable'
@@ -72,8 +74,11 @@ export async function runOnce(options: OneShotOptions): Promise<RunOutcome> {
   })
   const by = `person:${os.userInfo().username}+cli`
   try {
-    const runId = options.resume ? await resumed(house, options.resume, by) : await begun(house, options, by)
-    const worker = startWorker(house.ports, `cli ${process.pid}`)
+    const owner = `cli ${process.pid} ${mintUuid().slice(0, 8)}`
+    const runId = options.resume
+      ? await resumed(house, options.resume, by, owner)
+      : await begun(house, options, by, owner)
+    const worker = startWorker(house.ports, owner)
     try {
       return await outcomeOf(house, runId, by, options)
     } finally {
@@ -84,19 +89,27 @@ export async function runOnce(options: OneShotOptions): Promise<RunOutcome> {
   }
 }
 
-async function begun(house: Installation, options: OneShotOptions, by: string): Promise<RunId> {
+async function begun(
+  house: Installation,
+  options: OneShotOptions,
+  by: string,
+  keptFor: string,
+): Promise<RunId> {
   const { workflow, start, dryRun, input = {} } = options
   if (!workflow) throw new Problem('bad_request', 'There is no workflow to run and no run to go on with')
   const { record } = await importWorkflow(house, workflow.text, { filename: workflow.filename, by })
-  return startRun(house, { version: record.version, input, by, dryRun, start, timeoutS: options.timeoutS })
+  const { timeoutS } = options
+  return startRun(house, { version: record.version, input, by, dryRun, start, timeoutS, keptFor })
 }
 
 /**
  * A paused run is let go on. Resuming at an agentd workflow's `pause_for_approval` is the decision it waits for (agentd
  * section 1.5), recorded as made by whoever runs the command; any other question goes on waiting for its person.
  */
-async function resumed(house: Installation, text: string, by: string): Promise<RunId> {
+async function resumed(house: Installation, text: string, by: string, owner: string): Promise<RunId> {
   const runId = runIdFrom(text)
+  // Before it can go on: a server's worker would be quicker.
+  await house.store.leases.keep(owner, runId, house.ports.timer.now(), leaseMs)
   const { status, pauses } = await house.book.read(runId, (run) => ({
     status: run.state.status,
     pauses: run.graph.graph.format === 'agentd' ? pausesOf(run) : [],

@@ -6,6 +6,7 @@ import type { Actor } from '@/lib/engine/facts'
 import type { IdempotentAnswer } from '@/lib/engine/ports'
 import { keepable } from '@/lib/runners/kept-output'
 import { jsonValue } from '@/lib/worker/values'
+import { leaseMs } from '@/lib/worker/worker'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { checkInput } from '@/lib/workflow/input-form'
 import { type TriggerKind, triggerInput } from '@/lib/workflow/trigger-input'
@@ -24,6 +25,8 @@ export interface StartWish {
   /** What began it; `manual` when a person or a program asked. */
   trigger?: TriggerKind
   answer?: (runId: RunId) => IdempotentAnswer
+  /** The worker that alone is to do it, until it falls silent; absent: any. */
+  keptFor?: string
 }
 
 /**
@@ -43,7 +46,8 @@ export async function startRun(installation: Installation, wish: StartWish): Pro
   await checkPolicy(installation, graph.graph)
   const runId = runIdOf(ports.mint())
   const input = jsonValue(triggerInput(graph.graph, wish.trigger ?? 'manual', wish.input))
-  const { answer } = wish
+  const { answer, keptFor: owner } = wish
+  const keptFor = owner === undefined ? undefined : { owner, until: ports.timer.now() + leaseMs }
   await book.execute(
     runId,
     {
@@ -62,6 +66,7 @@ export async function startRun(installation: Installation, wish: StartWish): Pro
         version: wish.version,
         workflowName: graph.graph.name,
         startedBy: wish.by,
+        ...(keptFor && { keptFor }),
       },
       values: [input],
       answer: answer && (() => answer(runId)),

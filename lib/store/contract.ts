@@ -311,7 +311,7 @@ function leasing(store: () => Store): void {
     expect(ids(await store().leases.claimDue('a', 2, 500, 30_000))).toEqual([runs[1]?.runId, runs[3]?.runId])
     expect(ids(await store().leases.claimDue('b', 2, 500, 30_000))).toEqual([runs[0]?.runId])
     expect(await store().leases.claimDue('c', 2, 500, 30_000)).toEqual([])
-    expect(await store().leases.nextDue(500)).toBe(900)
+    expect(await store().leases.nextDue('z', 500)).toBe(900)
   })
 
   it('shares the due runs among workers that ask at once', async () => {
@@ -326,7 +326,7 @@ function leasing(store: () => Store): void {
   it('gives a silent holder’s run to another under a new epoch, and refuses the old one’s commit', async () => {
     const run = await due(100)
     const [old] = await store().leases.claimDue('a', 1, 100, 1_000)
-    expect(await store().leases.nextDue(200)).toBe(1_100)
+    expect(await store().leases.nextDue('z', 200)).toBe(1_100)
     expect(await store().leases.claim('b', run.runId, 1_099, 1_000)).toBeUndefined()
     const fresh = await store().leases.claim('b', run.runId, 1_100, 1_000)
     expect(fresh).toEqual({ runId: run.runId, owner: 'b', epoch: (old?.epoch ?? 0) + 1 })
@@ -376,6 +376,63 @@ function leasing(store: () => Store): void {
     await refusal(store().ledger.commit(nextCommit(its, 1, 1, { lease: lost })), 'lease_lost')
   })
 
+  it('passes a run over that is kept for another, until that one is silent for too long', async () => {
+    const run = aRun()
+    const keptFor = { owner: 'a', until: 1_000 }
+    const create = { ...firstCommit(run).create, keptFor } as RunHeader
+    await store().ledger.commit(firstCommit(run, { create, projection: { ...running, dueAt: 100 } }))
+    const { leases, ledger } = store()
+    expect((await ledger.header(run.runId))?.keptFor).toEqual(keptFor)
+    expect(await leases.claimDue('b', 1, 999, 1_000)).toEqual([])
+    expect(await leases.claim('b', run.runId, 999, 1_000)).toBeUndefined()
+    expect([await leases.nextDue('b', 500), await leases.nextDue('a', 500)]).toEqual([1_000, 100])
+    const [own] = await leases.claimDue('a', 1, 200, 1_500)
+    expect(await leases.nextDue('b', 500)).toBe(1_700)
+    await leases.release(own as NonNullable<typeof own>)
+    await leases.keepOn('a', 3_000)
+    expect(await leases.claimDue('b', 1, 2_999, 1_000)).toEqual([])
+    expect(await leases.claimDue('b', 1, 3_000, 1_000)).toHaveLength(1)
+    // Whoever woke too late gets nothing back by saying so.
+    await leases.keepOn('a', 9_000)
+    expect((await ledger.header(run.runId))?.keptFor).toBeUndefined()
+    expect(await leases.claim('c', run.runId, 4_000, 1_000)).toMatchObject({ epoch: 3 })
+  })
+
+  it('keeps nothing any more for an owner that stops, or is known to be dead', async () => {
+    const { leases } = store()
+    const runs = [await due(100), await due(100), await due(100)] as const
+    await leases.keep('a', runs[0].runId, 0, 9_000)
+    await leases.keep('b', runs[1].runId, 0, 9_000)
+    await leases.keep('c', runs[2].runId, 0, 9_000)
+    await leases.keepNothing('a')
+    await leases.releaseAllOf('b')
+    const claimed = (await leases.claimDue('d', 9, 100, 1_000)).map(({ runId }) => runId)
+    expect(claimed.sort()).toEqual([runs[0].runId, runs[1].runId].sort())
+  })
+
+  it('keeps a run with all that its steps began, and takes nothing from another that keeps it', async () => {
+    const { leases, ledger } = store()
+    const [above, taken] = [await due(100), await due(100)]
+    const [child, grandchild] = [aRun(), aRun()]
+    for (const [run, { runId }] of [
+      [child, above],
+      [grandchild, child],
+    ] as const) {
+      const create = { ...firstCommit(run).create, parent: { runId, node: 'a', visit: 1, index: 0 } }
+      await ledger.commit(firstCommit(run, { create: create as RunHeader }))
+    }
+    await leases.keep('a', above.runId, 0, 1_000)
+    for (const { runId } of [above, child, grandchild]) {
+      expect((await ledger.header(runId))?.keptFor).toEqual({ owner: 'a', until: 1_000 })
+    }
+    expect((await ledger.header(taken.runId))?.keptFor).toBeUndefined()
+    await leases.keep('b', child.runId, 999, 1_000)
+    expect((await ledger.header(child.runId))?.keptFor).toEqual({ owner: 'a', until: 1_000 })
+    await leases.keep('b', child.runId, 1_000, 1_000)
+    expect((await ledger.header(grandchild.runId))?.keptFor).toEqual({ owner: 'b', until: 2_000 })
+    expect((await ledger.header(above.runId))?.keptFor?.owner).toBe('a')
+  })
+
   it('prolongs by heartbeat', async () => {
     const run = await due(100)
     const lease = await store().leases.claim('a', run.runId, 100, 1_000)
@@ -397,7 +454,7 @@ function leasing(store: () => Store): void {
 
   it('has nothing to wait for when no run is due', async () => {
     await due(null)
-    expect(await store().leases.nextDue(0)).toBeUndefined()
+    expect(await store().leases.nextDue('z', 0)).toBeUndefined()
   })
 }
 

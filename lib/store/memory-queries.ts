@@ -200,8 +200,9 @@ function isFailing(run: RunRecord): boolean {
 
 function toRun(run: StoredRun): RunRecord {
   const { lease, epoch } = run
+  const { keptFor: _, ...header } = run.header
   return defined({
-    ...run.header,
+    ...header,
     ...run.projection,
     seq: run.rows.length,
     lease: lease && { owner: lease.owner, epoch, until: lease.until },

@@ -4,6 +4,7 @@ import type {
   ApprovalProjection,
   Commit,
   IdempotentAnswer,
+  Keeper,
   LeaseRef,
   LeaseStore,
   LedgerStore,
@@ -202,7 +203,25 @@ function keepApproval(tables: Tables, runId: RunId, approval: ApprovalProjection
 }
 
 function memoryLeases(tables: Tables): LeaseStore {
-  const isFree = (run: StoredRun, now: number) => !run.lease || run.lease.until <= now
+  /** When the run's lease, or its time for another owner, is over; 0 when this owner may have it now. */
+  const freeAt = ({ lease, header: { keptFor } }: StoredRun, owner: string, now: number): number => {
+    const kept = keptFor && keptFor.owner !== owner ? keptFor.until : 0
+    const at = Math.max(lease?.until ?? 0, kept)
+    return at > now ? at : 0
+  }
+  const isFree = (run: StoredRun, owner: string, now: number) => freeAt(run, owner, now) === 0
+  const keepFor = (run: StoredRun, keptFor: Keeper | undefined): void => {
+    const { keptFor: _, ...header } = run.header
+    run.header = keptFor ? { ...header, keptFor } : header
+  }
+  const keptFor = (owner: string) =>
+    [...tables.runs.values()].filter((run) => run.header.keptFor?.owner === owner)
+  const under = (run: StoredRun): StoredRun[] => [
+    run,
+    ...[...tables.runs.values()]
+      .filter((one) => one.header.parent?.runId === run.header.runId)
+      .flatMap(under),
+  ]
   const isHeld = (lease: LeaseRef): StoredRun | undefined => {
     const run = tables.runs.get(lease.runId)
     return run?.lease?.owner === lease.owner && run.epoch === lease.epoch ? run : undefined
@@ -210,12 +229,13 @@ function memoryLeases(tables: Tables): LeaseStore {
   const take = (run: StoredRun, owner: string, until: number): LeaseRef => {
     run.lease = { owner, until }
     run.epoch++
+    if (run.header.keptFor?.owner !== owner) keepFor(run, undefined)
     return { runId: run.header.runId, owner, epoch: run.epoch }
   }
   return {
     async claimDue(owner, limit, now, leaseMs) {
       const due = [...tables.runs.values()].filter(
-        (run) => run.projection.dueAt !== null && run.projection.dueAt <= now && isFree(run, now),
+        (run) => run.projection.dueAt !== null && run.projection.dueAt <= now && isFree(run, owner, now),
       )
       due.sort(
         (a, b) =>
@@ -225,7 +245,7 @@ function memoryLeases(tables: Tables): LeaseStore {
     },
     async claim(owner, runId, now, leaseMs) {
       const run = tables.runs.get(runId)
-      return run && isFree(run, now) ? take(run, owner, now + leaseMs) : undefined
+      return run && isFree(run, owner, now) ? take(run, owner, now + leaseMs) : undefined
     },
     async heartbeat(leases, now, leaseMs) {
       return leases.filter((lease) => {
@@ -238,15 +258,30 @@ function memoryLeases(tables: Tables): LeaseStore {
       const run = isHeld(lease)
       if (run) run.lease = undefined
     },
+    async keep(owner, runId, now, keepMs) {
+      const top = tables.runs.get(runId)
+      for (const run of top ? under(top) : []) {
+        const { keptFor } = run.header
+        if (keptFor && keptFor.owner !== owner && keptFor.until > now) continue
+        keepFor(run, { owner, until: now + keepMs })
+      }
+    },
+    async keepOn(owner, until) {
+      for (const run of keptFor(owner)) keepFor(run, { owner, until })
+    },
+    async keepNothing(owner) {
+      for (const run of keptFor(owner)) keepFor(run, undefined)
+    },
     async releaseAllOf(owner) {
       for (const run of tables.runs.values()) if (run.lease?.owner === owner) run.lease = undefined
+      for (const run of keptFor(owner)) keepFor(run, undefined)
     },
-    async nextDue(now) {
+    async nextDue(owner, now) {
       let next: number | undefined
       for (const run of tables.runs.values()) {
         const { dueAt } = run.projection
         if (dueAt === null) continue
-        const at = isFree(run, now) ? dueAt : Math.max(dueAt, run.lease?.until ?? 0)
+        const at = Math.max(dueAt, freeAt(run, owner, now))
         if (next === undefined || at < next) next = at
       }
       return next

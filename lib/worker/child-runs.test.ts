@@ -5,6 +5,7 @@ import { verifyLedger } from '@/lib/ect/ledger-verify'
 import { signClaims, signHead } from '@/lib/ect/sign'
 import { testKey } from '@/lib/ect/testing/ledgers'
 import type { Command } from '@/lib/engine/commands'
+import type { RunHeader } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
 import { noReach } from '@/lib/runners/no-reach'
 import { resolverOf } from '@/lib/runners/registry'
@@ -119,7 +120,12 @@ class Bench {
     },
   }
 
-  async begin({ book }: WorkerPorts, workflow: string, input: object = {}): Promise<RunId> {
+  async begin(
+    { book }: WorkerPorts,
+    workflow: string,
+    input: object = {},
+    more: Pick<RunHeader, 'keptFor'> = {},
+  ): Promise<RunId> {
     const wid = mintUuid()
     const runId = runIdOf(wid)
     const version = versionOf(workflow)
@@ -128,7 +134,7 @@ class Bench {
       runId,
       { type: 'start', version, input: value.hash, by: 'person:ada', dryRun: false },
       {
-        create: { runId, wid, version, workflowName: workflow, startedBy: 'person:ada' },
+        create: { runId, wid, version, workflowName: workflow, startedBy: 'person:ada', ...more },
         values: [value],
       },
     )
@@ -198,6 +204,44 @@ describe('child runs', () => {
     await bench.pass(400_000, ended(two, runId))
     expect(await terminal(two, runId)).toBe('success')
     expect(await bench.children(runId)).toEqual([child])
+  })
+
+  it('are kept, with their parent, for the worker that began it while it lives; then any may have them', async () => {
+    const bench = new Bench(calling)
+    const did: string[] = []
+    const processes = ['own', 'other'].map((name) => {
+      const ports = bench.process(name)
+      const runner = {
+        ...(ports.runnerOf('bench') as Runner),
+        perform: async () => {
+          did.push(name)
+          await bench.takes(100_000)
+          return { output: {} }
+        },
+      }
+      return { ...ports, runnerOf: (kind: string) => (kind === 'bench' ? runner : ports.runnerOf(kind)) }
+    })
+    const [own, other] = processes as [WorkerPorts, WorkerPorts]
+    startWorker(other, 'other')
+    const keptFor = { owner: 'own', until: bench.schedule.now() + 30_000 }
+    const runId = await bench.begin(own, 'parent', {}, { keptFor })
+    const waiting = await bench.begin(other, 'parent', {}, { keptFor })
+    await bench.pass(20_000)
+    expect(did).toEqual([])
+    const worker = startWorker(own, 'own')
+    await bench.pass(80_000)
+    expect(did).toEqual(['own', 'own'])
+    const [child] = await bench.children(runId)
+    for (const id of [runId, waiting, child as RunId]) {
+      const until = (await own.ledger.header(id))?.keptFor?.until
+      expect(until).toBeGreaterThan(bench.schedule.now())
+    }
+    void worker.stop()
+    await bench.pass(400_000, async () => (await ended(other, runId)()) && (await ended(other, waiting)()))
+    expect(await own.ledger.header(runId)).not.toHaveProperty('keptFor')
+    const unkept = await bench.begin(own, 'parent')
+    await bench.pass(400_000, ended(other, unkept))
+    expect(did.at(-1)).toBe('other')
   })
 
   it('have the same id for the same run, node, visit, attempt and index', async () => {

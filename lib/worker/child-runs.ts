@@ -13,7 +13,7 @@ import { isProblem } from '@/lib/base/problem'
 import { endsAt } from '@/lib/engine/due'
 import type { Actor } from '@/lib/engine/facts'
 import { endingOf } from '@/lib/engine/outcome'
-import type { RunHeader } from '@/lib/engine/ports'
+import type { Keeper, RunHeader } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
 import { visitOf } from '@/lib/engine/visit-states'
 import { type ChildOutcome, type ChildRuns, EffectFailed } from '@/lib/runners/runner'
@@ -87,6 +87,7 @@ async function begin(
   const graph = await ports.graphOf(child.version)
   const input = jsonValue(triggerInput(graph.graph, 'manual', child.input))
   const jti = step.follows[0] ?? run.start?.jti ?? ''
+  const keptFor = await keeperOf(ports, step)
   try {
     await book.execute(
       runId,
@@ -109,6 +110,7 @@ async function begin(
           workflowName: graph.graph.name,
           startedBy: header.startedBy,
           parent: { runId: header.runId, node, visit, index: child.index },
+          ...(keptFor && { keptFor }),
         },
         values: [input],
         lease: step.lease,
@@ -120,6 +122,12 @@ async function begin(
     if (!isProblem(error, 'run_moved_on')) throw error
   }
   return undefined
+}
+
+/** What a worker keeps for itself it keeps with all that follows from it. The header is read anew: it may be kept since. */
+async function keeperOf(ports: WorkerPorts, { header, lease }: ReachingStep): Promise<Keeper | undefined> {
+  const { keptFor } = (await ports.ledger.header(header.runId)) ?? header
+  return keptFor?.owner === lease?.owner ? keptFor : undefined
 }
 
 function neverBegun(step: ReachingStep, runId: RunId, { by, reason, isOver }: Stop): ChildOutcome {

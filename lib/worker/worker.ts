@@ -23,7 +23,7 @@ export interface Worker {
   readonly owner: string
   /** Looks for due runs now. */
   wake(): void
-  /** Takes no more, lets effects finish (up to `graceMs`), releases the leases. */
+  /** Takes no more, lets effects finish (up to `graceMs`), releases the leases and what is kept for it. */
   stop(): Promise<void>
 }
 
@@ -83,6 +83,8 @@ class WorkerLoop implements Worker {
     grace.abort()
     this.stopped.abort()
     await this.beating
+    // What was kept for it runs out by itself if that cannot be said.
+    await this.ports.leases.keepNothing(this.owner).catch(() => undefined)
   }
 
   private async claimLoop(): Promise<void> {
@@ -97,7 +99,7 @@ class WorkerLoop implements Worker {
           const until = timer.now() + leaseMs
           const claimed = await leases.claimDue(this.owner, room, timer.now(), leaseMs)
           for (const lease of claimed) this.driveRun(new Hold(lease, until))
-          nextDue = claimed.length > 0 ? timer.now() : await leases.nextDue(timer.now())
+          nextDue = claimed.length > 0 ? timer.now() : await leases.nextDue(this.owner, timer.now())
         }
       } catch (error) {
         const fault = error instanceof Error ? error.message : 'unknown'
@@ -141,6 +143,8 @@ class WorkerLoop implements Worker {
       if (this.stopped.signal.aborted) return
       try {
         if (this.drivers.size > 0) await this.beat()
+        // Also what it has no lease on now: a run that waits for an answer is still this worker's to go on with.
+        await this.ports.leases.keepOn(this.owner, timer.now() + leaseMs)
       } catch (error) {
         const fault = error instanceof Error ? error.message : 'unknown'
         log.warn({ owner: this.owner, fault }, `${this.owner} missed a heartbeat`)

@@ -172,9 +172,11 @@ describe('a worker that is killed while a command runs', () => {
     const { err } = await over
     expect(existsSync(note), err).toBe(true)
     const house = await scene.house()
-    await house.store.leases.releaseAllOf(`cli ${child.pid}`)
     const { items } = await house.store.runs.list({}, { limit: 10 })
     expect(items).toHaveLength(1)
+    const owner = items[0]?.lease?.owner ?? ''
+    expect(owner).toMatch(/^cli \d+ \w{8}$/)
+    await house.store.leases.releaseAllOf(owner)
     const runId = items[0]?.runId ?? ''
     const again = await scene.alone('', { resume: runId })
     expect(again).toMatchObject({ status: 'paused', lastNode: 'go' })
