@@ -15,10 +15,10 @@ import { meaningOf, readClaim } from '@/lib/ect/vocabulary'
 import type { Rollback, Run } from '@/lib/engine/run'
 import { checkExecutable } from '@/lib/rollback/plan'
 import { scopeOfCascade } from '@/lib/rollback/scope'
+import { executePlan } from '@/lib/worker/execute-plan'
 import { makePlan } from '@/lib/worker/plan'
 import { readJson } from '@/lib/worker/run-book'
 import type { Installation } from './installation'
-import { executePlan } from './rollbacks'
 
 /** What the agent is told: the draft's result, and where to look for the rest. */
 export interface AgentRollbackAnswer {
@@ -71,12 +71,9 @@ export async function rollbackForAgent(
     checkpoint_id: place.checkpoint,
     status: 'executing',
   }
-  await executePlan(installation, place.runId, plan, {
-    by: `agent:${principal.id}`,
-    reason: typeof reason === 'string' ? reason : '',
-    rollback,
-    answer: () => ({ scope, key: claims.jti, requestHash, status: 202, body: JSON.stringify(answer) }),
-  })
+  const asked = { rollback, reason: typeof reason === 'string' ? reason : '', by: `agent:${principal.id}` }
+  const first = { scope, key: claims.jti, requestHash, status: 202, body: JSON.stringify(answer) }
+  await executePlan(installation.ports, place.runId, plan, asked, { answer: () => first })
   return { ...answer, wid: claims.wid }
 }
 

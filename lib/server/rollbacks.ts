@@ -7,12 +7,11 @@ import { prefixed, type RollbackId, type RunId } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
 import type { IdempotentAnswer } from '@/lib/engine/ports'
 import type { Rollback } from '@/lib/engine/run'
-import { DEFAULT_ROLLBACK_S, rollbackDeadline } from '@/lib/rollback/deadline'
 import { checkExecutable, type Plan } from '@/lib/rollback/plan'
 import type { RollbackScope } from '@/lib/rollback/terms'
 import type { RollbackPlanView, RollbackView } from '@/lib/view/wire'
+import { executePlan } from '@/lib/worker/execute-plan'
 import { makePlan } from '@/lib/worker/plan'
-import { jsonValue } from '@/lib/worker/values'
 import type { Installation } from './installation'
 
 export interface RollbackWish {
@@ -54,43 +53,10 @@ export async function requestRollback(
     )
   }
   checkExecutable(plan, wish.digest)
-  return executePlan(installation, runId, plan, {
-    by: actorOf(principal),
-    reason: wish.reason,
-    rollback: prefixed('rb', ports.mint()),
-    answer: wish.answer,
-  })
-}
-
-/** Makes a checked plan the run's rollback. */
-export async function executePlan(
-  installation: Installation,
-  runId: RunId,
-  plan: Plan,
-  more: { by: string; reason: string; rollback: RollbackId; answer?: RollbackWish['answer'] },
-): Promise<RollbackId> {
-  const { ports, book } = installation
-  const checkpoints = plan.steps.flatMap((step) => step.checkpointId ?? [])
-  const ttlsS = await book.read(runId, (run) => checkpoints.map((jti) => run.checkpoints.get(jti)?.ttlS ?? 0))
-  const now = ports.timer.now()
-  const stored = jsonValue(plan)
-  const { rollback, answer } = more
-  await book.execute(
-    runId,
-    {
-      type: 'roll_back',
-      rollback,
-      scope: plan.scope,
-      node: plan.node,
-      checkpoints,
-      plan: stored.hash,
-      seq: plan.seq,
-      reason: more.reason,
-      by: more.by,
-      deadlineS: Math.max(1, (rollbackDeadline(now, ttlsS, DEFAULT_ROLLBACK_S) - now) / 1000),
-    },
-    { values: [stored], answer: answer && (() => answer(rollback)) },
-  )
+  const rollback = prefixed('rb', ports.mint())
+  const { answer, reason } = wish
+  const asked = { rollback, reason, by: actorOf(principal) }
+  await executePlan(ports, runId, plan, asked, { answer: answer && (() => answer(rollback)) })
   return rollback
 }
 

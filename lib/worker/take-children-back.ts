@@ -6,16 +6,15 @@
 import { prefixed, type RollbackId, type RunId, uuidOfText } from '@/lib/base/ids'
 import { isProblem } from '@/lib/base/problem'
 import type { Run } from '@/lib/engine/run'
-import { DEFAULT_ROLLBACK_S, rollbackDeadline } from '@/lib/rollback/deadline'
 import { overallStatus } from '@/lib/rollback/outcome'
 import type { RollbackStatus } from '@/lib/rollback/terms'
 import type { Undone, UndoRequest } from '@/lib/runners/runner'
 import { cancelRun } from './cancel-run'
+import { executePlan } from './execute-plan'
 import { HandedOver, handedOverOr } from './handed-over'
 import { makePlan } from './plan'
 import type { ReachingStep, WorkerPorts } from './ports'
 import { RunWatch } from './run-watch'
-import { jsonValue } from './values'
 
 /** What became of the children of one visit of a step. `step.node` may be the node's undo: `node/undo`. */
 export async function takeChildrenBack(
@@ -112,9 +111,11 @@ class ChildRollback {
 
   /** Asks for the rollback; `nothing` when the run did nothing that could be taken back. */
   private async ask(): Promise<'asked' | 'nothing' | 'moved_on'> {
-    const { book, timer } = this.ports
     const { child } = this
-    const first = await book.read(child, (run) => run.walk?.path[0]?.visit.node ?? run.graph.order[0] ?? '')
+    const first = await this.ports.book.read(
+      child,
+      (run) => run.walk?.path[0]?.visit.node ?? run.graph.order[0] ?? '',
+    )
     const plan = await makePlan(this.ports, child, {
       node: first,
       scope: 'full_workflow',
@@ -122,29 +123,9 @@ class ChildRollback {
     })
     if (plan.forbidden?.code === 'rollback_nothing') return 'nothing'
     if (plan.forbidden?.code === 'rollback_busy') return 'moved_on'
-    const checkpoints = plan.steps.flatMap((step) => step.checkpointId ?? [])
-    const ttlsS = await book.read(child, (run) =>
-      checkpoints.map((jti) => run.checkpoints.get(jti)?.ttlS ?? 0),
-    )
-    const now = timer.now()
-    const stored = jsonValue(plan)
+    const wish = { rollback: this.rollback, reason: this.request.reason, by: 'engine' }
     try {
-      await book.execute(
-        child,
-        {
-          type: 'roll_back',
-          rollback: this.rollback,
-          scope: plan.scope,
-          node: first,
-          checkpoints,
-          plan: stored.hash,
-          seq: plan.seq,
-          reason: this.request.reason,
-          by: 'engine',
-          deadlineS: Math.max(1, (rollbackDeadline(now, ttlsS, DEFAULT_ROLLBACK_S) - now) / 1000),
-        },
-        { values: [stored], lease: this.step.lease, lost: this.step.lost },
-      )
+      await executePlan(this.ports, child, plan, wish, { lease: this.step.lease, lost: this.step.lost })
       return 'asked'
     } catch (error) {
       // It moved between the plan and the request: what it is now is looked at anew.
