@@ -161,6 +161,12 @@ describe('the runs', () => {
     ],
     ['reply', { start: 'by_hand', input: { caller: '+33 1 23 45 67 89' } }, { lastNode: 'answer' }],
     ['scheduled', { start: 'by_hand' }, { lastNode: 'done' }],
+    [
+      'doors',
+      { start: 'by_hand', input: { principal: { kind: 'bearer', name: 'ops' } } },
+      { lastNode: 'welcome' },
+    ],
+    ['doors', { start: 'by_hand' }, { lastNode: 'turned_away' }],
     ['agent-loop', {}, { lastNode: 'done', finalValue: { found: true, value: `${made}/order-4711.txt` } }],
   ])('%s with %j', async (example, ask, expected) => {
     expect(await ran(example, ask)).toMatchObject({ status: 'completed', ...expected })
