@@ -6,7 +6,7 @@ import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
-import type { Actor, ErrorType, FactBody, Severity } from './facts'
+import type { Actor, ErrorType, ExhaustedLimit, FactBody, FactOf, Severity } from './facts'
 
 /** Time and chance, which arrive as arguments. */
 export interface At {
@@ -56,6 +56,20 @@ export interface ParentStep {
   depth: number
 }
 
+/** What a forked run takes as given of the one it is forked from. */
+export interface Fork {
+  wid: string
+  /** Tokens of the original that were folded, and the `jti` of the last of them. */
+  seq: number
+  jti: string
+  /** Steps that are done, and artifacts that were written, in the order they were. */
+  carried: CarriedFact[]
+  /** Artifacts that whoever forks gives other values. */
+  edited: { name: string; value: Hash }[]
+}
+
+export type CarriedFact = Omit<FactOf<'step_carried'> | FactOf<'artifact_set'>, 'jti' | 'at' | 'par'>
+
 interface OfVisit {
   node: string
   visit: number
@@ -73,6 +87,7 @@ export type Command =
       parent?: ParentStep
       /** ms since the epoch: the run has no more time than this. */
       deadlineAt?: number
+      fork?: Fork
     }
   /** The node was resolved; a person must decide, or an outside agent may claim it. */
   | ({ type: 'ask'; action: ActionRef } & OfVisit)
@@ -96,6 +111,20 @@ export type Command =
       writtenBytes?: number
       /** End tokens of the child runs it waited for. */
       linked?: string[]
+      toolCalls?: number
+      exhausted?: ExhaustedLimit
+      /** Artifacts it wrote, in order. */
+      artifacts?: { name: string; value: Hash }[]
+    } & OfVisit)
+  /** All it waits for is a person in a run below it, or not any more. */
+  | ({ type: 'held'; attempt: number; held: boolean } & OfVisit)
+  /** A state is given its event from outside. */
+  | ({
+      type: 'give_event'
+      event: string
+      by: Actor
+      comment: string
+      artifacts?: { name: string; value: Hash }[]
     } & OfVisit)
   | ({ type: 'failed'; attempt: number; failure: StepFailure; claimant?: Actor } & OfVisit)
   /** The node could not even be resolved. */
@@ -113,6 +142,9 @@ export type Command =
       by: Actor
       action: Hash
       edited?: ActionRef
+      /** With the verdict `event`. */
+      event?: string
+      artifacts?: { name: string; value: Hash }[]
       comment: string
     }
   | { type: 'comment'; approval: ApprovalId; by: Actor; comment: string }

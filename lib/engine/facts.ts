@@ -34,6 +34,9 @@ export interface FactHead {
   par: string[]
 }
 
+/** Which limit of the workflow stopped a run (RFC 0009). */
+export type ExhaustedLimit = 'max_visits' | 'max_total_visits' | 'max_tool_calls' | 'max_wall_time_sec'
+
 interface OfVisit {
   node: string
   /** From 1. A node is visited again after a rollback, or by a loop. */
@@ -64,6 +67,9 @@ export type FactBody =
       depth?: number
       /** When the run is out of time, in ms since the epoch. */
       deadlineAt?: number
+      /** The run it was forked from: its `wid`, and how many of its tokens were taken as given. `par` names the last of them. */
+      forkWid?: string
+      forkSeq?: number
     }
   | {
       type: 'workflow_complete'
@@ -71,6 +77,8 @@ export type FactBody =
       terminalStatus: TerminalStatus
       elapsedS: number
       reason: string
+      /** Present when a limit of the workflow ended it: budget-exhausted. */
+      exhausted?: ExhaustedLimit
     }
   /** Groups more than 100 parents: a token may name at most 100. */
   | { type: 'join' }
@@ -118,9 +126,34 @@ export type FactBody =
       modelTokens?: number
       /** Bytes it wrote to files, child runs included. */
       writtenBytes?: number
+      /** Tool calls of models it took, child runs included. */
+      toolCalls?: number
+      /** A limit was reached in the middle of it: the walk ends here. */
+      exhausted?: ExhaustedLimit
       /** Tokens of child runs that this one follows from; they are in `par` too. */
       linked?: string[]
     } & OfAttempt)
+  /** A step of the run this one was forked from, taken as done and not done again. `from` is its completion there. */
+  | ({
+      type: 'step_carried'
+      output: Hash
+      label?: string
+      tookMs: number
+      toolCalls?: number
+      from: string
+    } & OfVisit)
+  /** An artifact's value: of a `replace` slot the whole, of an `append` slot the entry that was added. */
+  | ({
+      type: 'artifact_set'
+      artifact: string
+      value: Hash
+      mediaType: string
+      mode: 'replace' | 'append'
+      by: Actor
+    } & OfVisit)
+  /** All that a running step waits for is a person, in a run below it; and not any more. */
+  | ({ type: 'step_held' } & OfAttempt)
+  | ({ type: 'step_released' } & OfAttempt)
   | ({
       type: 'error'
       severity: Severity
@@ -159,8 +192,12 @@ export type FactBody =
       action: Hash
       /** Digest of the action as the person edited it; the effect uses this one. */
       edited?: Hash
+      /** With the verdict `event`: which one. */
+      event?: string
       comment: string
     } & OfVisit)
+  /** Somebody outside gave a state its event (RFC 0009, external and hybrid orchestration). */
+  | ({ type: 'event_given'; event: string; by: Actor; comment: string } & OfVisit)
   | ({ type: 'approval_commented'; approval: ApprovalId; by: Actor; comment: string } & OfVisit)
   | { type: 'run_paused'; by: Actor; reason: string }
   | { type: 'run_resumed'; by: Actor }

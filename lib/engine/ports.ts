@@ -57,8 +57,8 @@ export interface SealedCheckpoint {
 export interface RunProjection {
   status: 'running' | 'waiting' | 'paused' | 'cancelling' | 'rolling_back' | 'rolled_back' | 'ended'
   terminal?: TerminalStatus
-  /** Somebody stopped it: an ended run that is so did not fail, whatever its terminal status (ATD knows no other). */
-  stopped?: 'cancelled'
+  /** Somebody, or a limit of the workflow (budget-exhausted), stopped it: an ended run that is so did not fail, whatever its terminal status (ATD knows no other). */
+  stopped?: 'cancelled' | 'exhausted'
   startedAt: number
   endedAt?: number
   updatedAt: number
@@ -97,6 +97,8 @@ export interface RunHeader {
   startedBy: string
   /** The step of another run that began this one. */
   parent?: ParentPlace
+  /** The run it was forked from. */
+  forkOf?: RunId
   /** The worker that alone may lease it; once `until` has passed, any may. As it stood when the header was read. */
   keptFor?: Keeper
 }

@@ -17,7 +17,7 @@ import type { Consequence } from '@/lib/nodes/node-kind'
 import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
 import type { GraphEdge, Silence } from '@/lib/workflow/graph'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
-import type { Actor, ErrorType, FactOf, Severity, TerminalStatus } from './facts'
+import type { Actor, ErrorType, ExhaustedLimit, FactOf, Severity, TerminalStatus } from './facts'
 
 export type RunStatus =
   | { status: 'new' }
@@ -39,6 +39,8 @@ export type RunStatus =
       cancelled?: { by: Actor; reason: string }
       /** The engine stopped it at the end of its time. */
       outOfTime?: true
+      /** A limit of the workflow ended it. */
+      exhausted?: ExhaustedLimit
     }
 
 export interface VisitError {
@@ -65,6 +67,8 @@ export type VisitState =
       /** A claimed task: when the claim lapses without a heartbeat. */
       claimUntil?: number
       timeoutAt?: number
+      /** Since when all it waits for is a person, in a run below it. */
+      heldSince?: number
     }
   | { status: 'done'; output: Hash; label?: string; since: number; tookMs: number }
   | { status: 'failed'; error: VisitError; since: number; tookMs: number }
@@ -186,12 +190,41 @@ export interface Walk {
   outputs: Map<string, Visit>
   /** Edges of the last step that could all be taken: the workflow is at fault. */
   ambiguous?: GraphEdge[]
+  /** How often each node was entered on this path. */
+  entered: Map<string, number>
+  /** The limit that lets it go no further. */
+  exhausted?: Exhaustion
+}
+
+/** A limit of the workflow that was reached: which, of what, and how high it is. */
+export interface Exhaustion {
+  limit: ExhaustedLimit
+  /** Of `max_visits`: the state that could not be entered again. */
+  node?: string
+  bound: number
+}
+
+/** One writing of an artifact, in the order they were made. */
+export interface ArtifactWrite {
+  artifact: string
+  value: Hash
+  mediaType: string
+  mode: 'replace' | 'append'
+  node: string
+  visit: number
+  by: Actor
+  at: number
+  jti: string
 }
 
 export interface WalkStep {
   visit: Visit
   /** Number of the edge that led here; absent for the entry. */
   edge?: number
+  /** States at their limit that this step was redirected from (`on_max_visits`), first the one that was meant. */
+  insteadOf?: string[]
+  /** Artifact writes there were when it was entered. */
+  writes: number
 }
 
 export interface Run {
@@ -228,4 +261,13 @@ export interface Run {
   modelTokens: number
   /** Bytes that the steps that are done wrote to files, child runs included. */
   writtenBytes: number
+  /** Tool calls of models in the steps that are done, child runs included. */
+  toolCalls: number
+  /** Every artifact that was written on the run's way here, oldest first. */
+  artifactWrites: ArtifactWrite[]
+  /** What each artifact is now: of a `replace` slot the last writing, of an `append` slot all of them. */
+  artifacts: Map<string, ArtifactWrite[]>
+  /** Milliseconds that the run stood still for people, up to now; and since when it does so now. */
+  heldMs: number
+  heldSince?: number
 }

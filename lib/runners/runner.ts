@@ -11,7 +11,7 @@
 import type { Hash } from '@/lib/base/hash'
 import type { Json, JsonObject } from '@/lib/base/json'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
-import type { ErrorType, Severity } from '@/lib/engine/facts'
+import type { ErrorType, ExhaustedLimit, Severity } from '@/lib/engine/facts'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import type { ToolCall } from '@/lib/policy/tool-call'
 import type { RollbackStatus } from '@/lib/rollback/terms'
@@ -99,18 +99,47 @@ export interface ChildLimits {
   cpuS?: number
 }
 
+/** A tool as a model is told of it. */
+export interface ToolOffer {
+  name: string
+  description: string
+  /** JSON Schema of its arguments. */
+  parameters: JsonObject
+}
+
+/** A model's wish to use a tool. Nothing of it was checked yet. */
+export interface ToolUse {
+  id: string
+  name: string
+  args: JsonObject
+}
+
+export type ModelMessage =
+  | { role: 'system' | 'user'; text: string }
+  | { role: 'assistant'; text: string; uses?: ToolUse[] }
+  /** What a tool gave back, for the use with that id. */
+  | { role: 'tool'; id: string; name: string; text: string; isError?: true }
+
 /** One bounded call of a model. */
 export interface ModelCall {
   /** Name of a backend: the workflow's own, else the installation's. */
   backend: string
-  messages: { role: 'system' | 'user' | 'assistant'; text: string }[]
+  messages: ModelMessage[]
   maxTokens?: number
+  temperature?: number
+  topP?: number
+  /** Tools it may wish to use. A backend without tools of its own is told of them in words. */
+  tools?: ToolOffer[]
+  /** `required`: it must use one. */
+  toolChoice?: 'auto' | 'required'
   /** JSON Schema the answer must fit; a backend that knows structured output is told. */
   schema?: JsonObject
 }
 
 export interface ModelAnswer {
   text: string
+  /** Tools it wishes to use, in order; absent when none. */
+  uses?: ToolUse[]
   usage: { promptTokens: number; completionTokens: number }
 }
 
@@ -158,6 +187,7 @@ export interface ChildOutcome {
   reason: string
   modelTokens: number
   writtenBytes: number
+  toolCalls: number
   /** Its `workflow_complete` token. */
   endJti?: string
 }
@@ -168,6 +198,8 @@ export interface ChildRuns {
   load(workflow: string): Promise<{ version: Hash; consequence: Consequence }>
   /** The graph of an agent loop with this config, made from the run's own workflow (lib/nodes/agent-loop-graph.ts) and pinned. */
   loop(config: JsonObject): Promise<{ version: Hash; consequence: Consequence }>
+  /** The graph of one turn of a prompt state of this workflow (lib/nodes/prompt-turn-graph.ts), pinned. */
+  turn(node: string): Promise<{ version: Hash; consequence: Consequence }>
   /** Begins the child once, whatever crashes between, and waits for its end. `index` tells children of one step apart. */
   run(
     child: { version: Hash; start?: string; input: Json; index: number },
@@ -200,6 +232,12 @@ export interface Performed {
   modelTokens?: number
   /** Bytes it wrote to files, child runs included. */
   writtenBytes?: number
+  /** Tool calls of models it took, child runs included. */
+  toolCalls?: number
+  /** A limit was reached in the middle of it: the run ends here. */
+  exhausted?: ExhaustedLimit
+  /** Artifacts it wrote, in order: of an `append` slot the entry to add. */
+  artifacts?: { name: string; value: Json }[]
   /** End tokens of the child runs it waited for: the completion follows from them too. */
   linked?: string[]
 }

@@ -51,8 +51,8 @@ export interface RunRow {
   version: string
   status: 'running' | 'waiting' | 'paused' | 'cancelling' | 'rolling_back' | 'rolled_back' | 'ended'
   terminal?: TerminalStatus
-  /** Somebody asked for its end; `terminal` is `failed` then, as ATD has no other word. */
-  stopped?: 'cancelled'
+  /** Somebody asked for its end, or a limit of the workflow was reached (budget-exhausted); `terminal` is `failed` then, as ATD has no other word. */
+  stopped?: 'cancelled' | 'exhausted'
   startedBy: string
   startedAt: number
   endedAt?: number
@@ -63,6 +63,8 @@ export interface RunRow {
   openApprovals: number
   /** The step of another run that began it. */
   parent?: { run: string; node: string; visit: number; index: number }
+  /** The run it was forked from. */
+  forkOf?: string
   /** It waits for nothing but a person who has to decide in a run below it. */
   waitsIn?: WaitsIn
 }
@@ -190,7 +192,9 @@ export interface ApprovalCard extends ApprovalRow {
   onSilence: string
   comments: { by: string; at: number; comment: string }[]
   verdicts: Verdict[]
-  decision?: { verdict: Verdict; by: string; at: number; comment: string; edited: boolean }
+  /** Of an `event` question: what may be answered, and where each leads. Send one back as `event`, with the verdict `event`. */
+  events?: { event: string; to: string; label: string }[]
+  decision?: { verdict: Verdict; event?: string; by: string; at: number; comment: string; edited: boolean }
 }
 
 export type { PlanFate }

@@ -29,6 +29,8 @@ export interface WorkflowGraph {
   /** JSON Schema of the run's input, when the workflow says what it asks for. */
   input?: JsonObject
   artifacts: ArtifactDeclaration[]
+  /** Tools that prompts may be given, by their names, and what really runs each. */
+  tools?: ToolDeclaration[]
   budget: Budget
   policy: Policy
   rules: HitlRule[]
@@ -86,8 +88,36 @@ export interface ArtifactDeclaration {
 }
 
 /** Absent means the installation's own bound holds. */
+/** A tool as a model is told of it, and what stands behind it. */
+export interface ToolDeclaration {
+  name: string
+  description: string
+  /** JSON Schema of its arguments. */
+  parameters: JsonObject
+  /** Absent: nothing runs it, and no run begins that needs it. */
+  binding?: ToolBinding
+  extra: JsonObject
+}
+
+/**
+ * A node kind with its config: a tool call is a step like any other. Texts of the config may hold `{{args.name}}`, and
+ * members ending in `_from` may name `args.name`. `artifacts`: slots that a result fills, by the path in the result
+ * (empty: all of it).
+ */
+export interface ToolBinding {
+  kind: string
+  config: JsonObject
+  artifacts: Record<string, string>
+}
+
 export interface Budget {
   maxRunS?: number
+  /** Seconds of the run, without the time it waited for people (RFC 0009, `max_wall_time_sec`). */
+  maxActiveS?: number
+  /** How often states may be entered, all together (RFC 0009, `max_total_visits`). */
+  maxTotalVisits?: number
+  /** Tool calls of models, all states together (RFC 0009, `max_tool_calls`). */
+  maxToolCalls?: number
   maxConcurrent?: number
   maxTokens?: number
   maxCheckpoints?: number
