@@ -9,6 +9,7 @@ const did: Record<Verdict, string> = {
   took_effect: 'Recorded that it took effect:',
   not_taken: 'Recorded that it did not happen:',
   acknowledge: 'Acknowledged',
+  event: 'Gave the event to',
 }
 
 /** Says what was just decided, and leads to the run it moved. */

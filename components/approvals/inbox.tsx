@@ -207,6 +207,7 @@ const answers: Record<ApprovalKind, string[]> = {
   irreversible_failed: ['acknowledge'],
   rollback_escalated: ['acknowledge'],
   rollback_failed: ['acknowledge'],
+  event: [],
 }
 
 /** The keys that answer the question on screen; none where this person cannot answer it. */

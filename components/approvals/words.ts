@@ -26,6 +26,11 @@ export const kindWords: Record<ApprovalKind, { title: string; as: ShownState; be
     as: 'escalated',
     because: 'A rollback failed and the run is stopped.',
   },
+  event: {
+    title: 'Event',
+    as: 'waiting',
+    because: 'This state waits for someone outside to say what happened.',
+  },
 }
 
 export interface VerdictWords {
@@ -72,6 +77,7 @@ export const verdictWords: Record<Verdict, VerdictWords> = {
     },
   },
   acknowledge: { button: named('Acknowledge'), past: 'acknowledged', noun: 'acknowledgement' },
+  event: { button: named('Give the event of'), past: 'gave the event of', noun: 'event' },
 }
 
 /** The keys of answers, by their place: the first is `a`, the second `x`. */

@@ -372,6 +372,7 @@ const verdictPast = {
   took_effect: 'said that it took effect',
   not_taken: 'said that it did not take effect',
   acknowledge: 'took note',
+  event: 'gave its event',
 }
 
 /** True when a rollback to before the visit has something to take back, or to reset. */

@@ -12,6 +12,7 @@ export const filterStatuses = [
   'rolled_back',
   'partial',
   'cancelled',
+  'exhausted',
   'success',
 ] as const satisfies readonly (RunRow['status'] | NonNullable<RunRow['terminal' | 'stopped']>)[]
 

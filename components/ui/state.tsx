@@ -107,6 +107,13 @@ export const stateLooks: Record<ShownState, StateLook> = {
     mark: 'text-ink-3',
     ...neutral,
   },
+  exhausted: {
+    word: 'budget-exhausted',
+    shape: <path d="M2.5 8h7.25M6.75 5l3 3-3 3M13 3v10" />,
+    text: 'text-ink-2',
+    mark: 'text-ink-3',
+    ...neutral,
+  },
   unknown: {
     word: 'unknown',
     shape: (
@@ -174,6 +181,7 @@ export const runLooks: Record<RunWord, { word: string; as: ShownState }> = {
   partial: { word: 'partly done', as: 'failed' },
   failed: { word: 'failed', as: 'failed' },
   cancelled: { word: 'cancelled', as: 'cancelled' },
+  exhausted: { word: 'budget-exhausted', as: 'exhausted' },
   escalated: { word: 'escalated', as: 'escalated' },
 }
 

@@ -19,6 +19,8 @@ const questions: Record<ApprovalKind, Question> = {
   outcome_unknown: { level: 2, verdicts: ['took_effect', 'not_taken'], editable: false },
   irreversible_failed: { level: 2, verdicts: ['acknowledge'], editable: false },
   rollback_escalated: { level: 2, verdicts: ['acknowledge'], editable: false },
+  // RFC 0009, external orchestration: which event, the graph says.
+  event: { level: 2, verdicts: ['event'], editable: false },
   // ATD section 7: a failed rollback stops the workflow.
   rollback_failed: { level: 3, verdicts: ['acknowledge'], editable: false },
 }

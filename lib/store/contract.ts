@@ -572,7 +572,7 @@ function listingRuns(store: () => Store): void {
     expect(await store().runs.count({ failing: true })).toBe(2)
   })
 
-  it('tells what somebody cancelled from what failed', async () => {
+  it('tells what somebody cancelled, and what came to a limit, from what failed', async () => {
     const failed = await start(1_000, { status: 'ended', terminal: 'failed', endedAt: 2_000 })
     const cancelled = await start(2_000, {
       status: 'ended',
@@ -581,14 +581,22 @@ function listingRuns(store: () => Store): void {
       failedCount: 1,
       endedAt: 3_000,
     })
+    const exhausted = await start(3_000, {
+      status: 'ended',
+      terminal: 'failed',
+      stopped: 'exhausted',
+      endedAt: 4_000,
+    })
     const list = async (filter: Parameters<Store['runs']['list']>[0]) =>
       ids((await store().runs.list(filter, { limit: 10 })).items)
+    expect((await store().runs.get(exhausted))?.stopped).toBe('exhausted')
     expect((await store().runs.get(cancelled))?.stopped).toBe('cancelled')
-    expect(await list({ terminal: ['failed'] })).toEqual([cancelled, failed])
-    expect(await list({ terminal: ['failed'], cancelled: false })).toEqual([failed])
-    expect(await list({ cancelled: true })).toEqual([cancelled])
+    expect(await list({ terminal: ['failed'] })).toEqual([exhausted, cancelled, failed])
+    expect(await list({ terminal: ['failed'], stopped: 'none' })).toEqual([failed])
+    expect(await list({ stopped: 'cancelled' })).toEqual([cancelled])
+    expect(await list({ stopped: 'exhausted' })).toEqual([exhausted])
     expect(await list({ failing: true })).toEqual([failed])
-    expect(await list({ failing: false })).toEqual([cancelled])
+    expect(await list({ failing: false })).toEqual([exhausted, cancelled])
     expect((await store().runs.counts(0)).failing).toBe(1)
   })
 

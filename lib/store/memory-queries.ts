@@ -165,13 +165,13 @@ function mostUrgentFirst(a: SortKey, b: SortKey): number {
 }
 
 function runFilter(filter: RunFilter): (run: RunRecord) => boolean {
-  const { status, terminal, cancelled, workflow, version, startedBy, text, since, until, failing, parent } =
+  const { status, terminal, stopped, workflow, version, startedBy, text, since, until, failing, parent } =
     filter
   const part = likePart(text ?? '')
   return (run) =>
     (!status || status.includes(run.status)) &&
     (!terminal || (run.terminal !== undefined && terminal.includes(run.terminal))) &&
-    (cancelled === undefined || (run.stopped === 'cancelled') === cancelled) &&
+    (stopped === undefined || (run.stopped ?? 'none') === stopped) &&
     (workflow === undefined || run.workflowName === workflow) &&
     (version === undefined || run.version === version) &&
     (startedBy === undefined || run.startedBy === startedBy) &&

@@ -96,13 +96,13 @@ const isFailing: Prisma.RunWhereInput = {
 }
 
 function conditions(filter: RunFilter): Prisma.RunWhereInput[] {
-  const { status, terminal, cancelled, workflow, version, startedBy, text, since, until, failing, parent } =
+  const { status, terminal, stopped, workflow, version, startedBy, text, since, until, failing, parent } =
     filter
   const { parentStep, parents, asking } = filter
   const where: Prisma.RunWhereInput[] = []
   if (status) where.push({ status: { in: status } })
   if (terminal) where.push({ terminal: { in: terminal } })
-  if (cancelled !== undefined) where.push({ stopped: cancelled ? 'cancelled' : null })
+  if (stopped !== undefined) where.push({ stopped: stopped === 'none' ? null : stopped })
   if (workflow !== undefined) where.push({ workflowName: workflow })
   if (version !== undefined) where.push({ version })
   if (startedBy !== undefined) where.push({ startedBy })

@@ -35,8 +35,8 @@ export interface RunRecord extends RunHeader, RunProjection {
 export interface RunFilter {
   status?: RunProjection['status'][]
   terminal?: TerminalStatus[]
-  /** True: ended because somebody cancelled it. False: all others. */
-  cancelled?: boolean
+  /** Ended because somebody cancelled it, or at a limit of its workflow. `none`: all others. */
+  stopped?: NonNullable<RunProjection['stopped']> | 'none'
   /** Exact workflow name. */
   workflow?: string
   version?: Hash

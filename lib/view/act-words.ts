@@ -8,8 +8,10 @@ import type { Fact } from '@/lib/engine/facts'
 export function actWords(fact: Fact): string {
   switch (fact.type) {
     case 'workflow_start':
+      if (fact.forkWid !== undefined) return fact.dryRun ? 'dry run forked' : 'run forked'
       return fact.dryRun ? 'dry run began' : 'run began'
     case 'workflow_complete':
+      if (fact.exhausted) return 'run budget-exhausted'
       return endWords[fact.terminalStatus] ?? `run ended, ${fact.terminalStatus}`
     case 'join':
       return 'parents joined'
@@ -25,12 +27,23 @@ export function actWords(fact: Fact): string {
       return 'state sealed'
     case 'task_complete':
       return fact.recovered ? 'found done' : 'step done'
+    case 'step_carried':
+      return 'taken as done'
+    case 'artifact_set':
+      return fact.mode === 'append' ? `${fact.artifact} added to` : `${fact.artifact} written`
+    case 'step_held':
+      return 'waits below'
+    case 'step_released':
+      return 'goes on'
     case 'error':
       return fact.retryAt === undefined ? 'step failed' : `attempt ${fact.attempt} failed`
     case 'approval_asked':
-      return fact.kind === 'approval' ? 'approval asked' : 'question asked'
+      return askedWords[fact.kind] ?? 'question asked'
     case 'approval_decided':
+      if (fact.event !== undefined) return `gave ${fact.event}`
       return verdictWords[fact.verdict] ?? fact.verdict
+    case 'event_given':
+      return `gave ${fact.event}`
     case 'approval_commented':
       return 'commented'
     case 'run_paused':
@@ -62,12 +75,15 @@ const endWords: Record<string, string> = {
   escalated: 'run escalated',
 }
 
+const askedWords: Record<string, string> = { approval: 'approval asked', event: 'event awaited' }
+
 const verdictWords: Record<string, string> = {
   approve: 'approved',
   refuse: 'refused',
   took_effect: 'said it happened',
   not_taken: 'said it did not',
   acknowledge: 'acknowledged',
+  event: 'gave an event',
 }
 
 const undoWords: Record<string, string> = {

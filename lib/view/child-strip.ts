@@ -23,11 +23,16 @@ const order: ShownState[] = [
   'running',
   'skipped',
   'cancelled',
+  'exhausted',
   'rolled_back',
   'done',
 ]
 
-const words: Partial<Record<ShownState, string>> = { skipped: 'paused', rolled_back: 'rolled back' }
+const words: Partial<Record<ShownState, string>> = {
+  skipped: 'paused',
+  rolled_back: 'rolled back',
+  exhausted: 'budget-exhausted',
+}
 
 /** The strip of a step; undefined when it began no run. */
 export function childStrip({ total, states }: Pick<ChildCounts, 'total' | 'states'>): ChildStrip | undefined {

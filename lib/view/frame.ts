@@ -16,6 +16,7 @@ import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
 import { nodeKind } from '@/lib/nodes/registry'
 import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import { type EdgeFrames, edgeFrames } from './edge-frame'
+import { exhaustedWords } from './exhausted-words'
 import { ranOut } from './ran-out'
 import type { ShownState } from './wire'
 
@@ -252,6 +253,7 @@ const countOrder: ShownState[] = [
   'pending',
   'skipped',
   'cancelled',
+  'exhausted',
   'unknown',
 ]
 
@@ -330,6 +332,13 @@ const terminalWords: Record<string, { shown: ShownState; words: string }> = {
 }
 
 function endedHeadline(run: Run, state: Extract<RunStatus, { status: 'ended' }>): Headline {
+  if (state.exhausted)
+    return {
+      shown: 'exhausted',
+      words: 'budget-exhausted',
+      ...whyOf(exhaustedWords(run) ?? state.reason),
+      took: state.elapsedS * 1000,
+    }
   if (run.walk && !state.cancelled && state.terminal !== 'rolled_back' && state.terminal !== 'escalated')
     return walkEnd(run, state)
   const known = terminalWords[state.terminal] ?? { shown: 'unknown' as const, words: String(state.terminal) }

@@ -39,11 +39,12 @@ export type ShownState =
   | 'escalated'
   | 'skipped'
   | 'cancelled'
+  | 'exhausted'
   | 'unknown'
 
 /**
  * `GET /api/v1/runs?status=&workflow=&text=&cursor=&limit=`, newest first. `status` is one of these or, of ended runs, a
- * terminal status or `cancelled` (`failed` leaves out what was cancelled); `workflow` is a name; `text` is part of a name or of an id.
+ * terminal status, `cancelled` or `exhausted` (`failed` leaves out both); `workflow` is a name; `text` is part of a name or of an id.
  */
 export interface RunRow {
   id: string

@@ -26,9 +26,10 @@ const statuses = [
   'ended',
 ] as const
 const terminals = ['success', 'partial', 'failed', 'escalated'] as const
+const stops = ['cancelled', 'exhausted'] as const
 
 const listQuery = z.object({
-  status: z.enum([...statuses, ...terminals, 'cancelled']).optional(),
+  status: z.enum([...statuses, ...terminals, ...stops]).optional(),
   workflow: z.string().max(200).optional(),
   text: z.string().max(200).optional(),
   /** Runs that steps of that run began; without it, runs of their own. */
@@ -66,13 +67,13 @@ export async function runPage(
 ): Promise<Page<RunRow>> {
   const open = statuses.find((known) => known === status)
   const ended = terminals.find((known) => known === status)
-  // ATD calls what was cancelled failed; whoever looks for failures does not mean it.
-  const cancelled = status === 'cancelled' ? true : ended && false
+  // ATD calls what was cancelled, or came to a limit, failed; whoever looks for failures does not mean it.
+  const stopped = stops.find((known) => known === status) ?? (ended && 'none')
   const of = parent === undefined ? 'none' : runIdFrom(parent)
   const filter = {
     status: open && [open],
     terminal: ended && [ended],
-    cancelled,
+    stopped,
     workflow,
     text,
     parent: of,
