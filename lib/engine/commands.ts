@@ -151,7 +151,7 @@ export type Command =
   | { type: 'silence'; approval: ApprovalId }
   | { type: 'pause'; by: Actor; reason: string }
   | { type: 'resume'; by: Actor }
-  | { type: 'cancel'; by: Actor; reason: string }
+  | { type: 'cancel'; by: Actor; reason: string; exhausted?: ExhaustedLimit }
   | { type: 'finish' }
   | {
       type: 'roll_back'

@@ -6,6 +6,7 @@ import { clip } from '@/lib/base/clip'
 import { Problem } from '@/lib/base/problem'
 import { verdictsOf } from '@/lib/hitl/verdicts'
 import type { At, Command } from './commands'
+import { checkEvent, completeByEvent } from './decide-events'
 import { askPerson, failStep, nodeOf } from './decide-steps'
 import { type Draft, parentsOfStep } from './draft'
 import type { Approval, Run, Visit } from './run'
@@ -29,6 +30,7 @@ export function decideApproval(run: Run, wish: Wish<'decide'>, draft: Draft, at:
   if (wish.edited && wish.verdict !== 'approve') {
     throw new Problem('approval_edit_refused', 'An edit goes with an approval; refuse without one')
   }
+  if (wish.verdict === 'event') checkEvent(run, nodeOf(run, approval.node), wish.event ?? '')
   settle(run, approval, wish, draft, at)
 }
 
@@ -50,6 +52,7 @@ function settle(
       by: wish.by,
       action: approval.action,
       edited: wish.edited?.hash,
+      event: wish.event,
       comment: clip(wish.comment, 2000),
     },
     [approval.askedJti],
@@ -69,6 +72,8 @@ function settle(
       return completeStep(visit, Math.max(1, visit.attempt), { confirmed_by: wish.by }, decidedJti, draft)
     case 'not_taken':
       return tryAgain(visit, wish.by, decidedJti, draft, at)
+    case 'event':
+      return completeByEvent(run, visit, { ...wish, event: wish.event ?? '' }, decidedJti, draft)
     case 'acknowledge':
       return
     default:

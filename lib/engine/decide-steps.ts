@@ -6,7 +6,9 @@ import { checkCheckpointRoom, isCheckpointDue } from '@/lib/checkpoint/due'
 import type { ApprovalKind } from '@/lib/hitl/terms'
 import type { GraphNode } from '@/lib/workflow/graph'
 import type { ActionRef, At, CheckpointTaken, Command, StepFailure } from './commands'
+import { addArtifacts } from './decide-artifacts'
 import { type Draft, parentsOfStep } from './draft'
+import type { Actor } from './facts'
 import { requiresApproval, roomFor } from './gate'
 import { movedOn } from './refusal'
 import { nextAttempt, retryDelayMs } from './retry'
@@ -22,10 +24,15 @@ export function decideAsk(run: Run, wish: Wish<'ask'>, draft: Draft, at: At): vo
   const node = nodeOf(run, wish.node)
   const par = parentsOfStep(run, visit)
   askPerson(
-    { visit, node, kind: 'approval', action: wish.action, sentence: wish.action.sentence, par },
+    { visit, node, kind: askedAs(node), action: wish.action, sentence: wish.action.sentence, par },
     draft,
     at,
   )
+}
+
+/** What a node that waits for people asks them: whether it may act, or what happened. */
+function askedAs(node: GraphNode): ApprovalKind {
+  return node.kind === 'await_event' ? 'event' : 'approval'
 }
 
 /** A question to people, before it is a token. */
@@ -56,7 +63,7 @@ export function askPerson(
       kind,
       node: node.id,
       visit: visit.visit,
-      role: spec?.role ?? 'operator',
+      role: spec?.role ?? (typeof node.config.role === 'string' ? node.config.role : 'operator'),
       reason: clip(approves ? (spec?.reason ?? 'The author asks for a person here') : reasonOf[kind], 400),
       sentence: clip(sentence, 600),
       action: action.hash,
@@ -77,6 +84,7 @@ const reasonOf: Record<Exclude<ApprovalKind, 'approval'>, string> = {
   irreversible_failed: 'A step that cannot be undone has failed',
   rollback_escalated: 'A rollback met a step that cannot be undone',
   rollback_failed: 'A rollback failed; the run stands still until a person acts',
+  event: 'The workflow waits here for an event from outside',
 }
 
 /** Offers a task to outside agents. */
@@ -171,6 +179,8 @@ export function addCheckpoint(
 
 export function decideSucceeded(run: Run, wish: Wish<'succeeded'>, draft: Draft): void {
   const visit = runningVisit(run, wish.node, wish.visit, wish.attempt, wish.claimant)
+  const latest = latestOf(visit)
+  const written = addArtifacts(run, visit, wish.artifacts ?? [], writerOf(run, visit), [latest], draft)
   draft.add(
     {
       type: 'task_complete',
@@ -182,10 +192,18 @@ export function decideSucceeded(run: Run, wish: Wish<'succeeded'>, draft: Draft)
       recovered: wish.recovered,
       modelTokens: wish.modelTokens,
       writtenBytes: wish.writtenBytes,
+      toolCalls: wish.toolCalls,
+      exhausted: wish.exhausted,
       linked: wish.linked,
     },
-    [latestOf(visit), ...(wish.linked ?? [])],
+    [latest, ...written, ...(wish.linked ?? [])],
   )
+}
+
+/** Who writes a step's artifacts: its prompt, where it has one. */
+function writerOf(run: Run, { node }: Visit): Actor {
+  const prompt = run.graph.nodes.get(node)?.config.prompt
+  return typeof prompt === 'string' ? `prompt:${prompt}` : 'engine'
 }
 
 export function decideFailed(run: Run, wish: Wish<'failed'>, draft: Draft, at: At): void {

@@ -8,6 +8,7 @@ import { clip } from '@/lib/base/clip'
 import { Problem } from '@/lib/base/problem'
 import type { At, Command, Decision } from './commands'
 import { decideApproval, decideComment, decideSilence } from './decide-approvals'
+import { decideEvent, decideHeld } from './decide-events'
 import { decideAct, decideActEnd, decideChoice, decideRollback, decideRollbackEnd } from './decide-rollback'
 import {
   decideAsk,
@@ -60,6 +61,10 @@ function decideStarted(run: Run, command: Exclude<Command, { type: 'start' }>, d
       return decideCheckpointed(run, command, draft)
     case 'lapse':
       return decideLapse(run, command, draft, at)
+    case 'held':
+      return decideHeld(run, command, draft)
+    case 'give_event':
+      return decideEvent(run, command, draft)
     case 'decide':
       return decideApproval(run, command, draft, at)
     case 'comment':
@@ -150,9 +155,10 @@ function decideResume(run: Run, by: Actor, draft: Draft): void {
   draft.add({ type: 'run_resumed', by }, [run.lastJti ?? startJti(run)])
 }
 
-function decideCancel(run: Run, command: { by: Actor; reason: string }, draft: Draft): void {
+function decideCancel(run: Run, command: Extract<Command, { type: 'cancel' }>, draft: Draft): void {
   if (run.state.status !== 'running' && run.state.status !== 'paused') throw movedOn(run, 'cancelled')
-  draft.add({ type: 'cancel_asked', by: command.by, reason: clip(command.reason, 1000) }, [
+  const { by, reason, exhausted } = command
+  draft.add({ type: 'cancel_asked', by, reason: clip(reason, 1000), exhausted }, [
     run.lastJti ?? startJti(run),
   ])
 }
@@ -167,6 +173,7 @@ function decideFinish(run: Run, draft: Draft, now: number): void {
       terminalStatus: outcome.terminal,
       elapsedS: elapsedS(run, now),
       reason: outcome.reason,
+      exhausted: outcome.exhausted,
     },
     [startJti(run), ...leafTokens(run)],
   )

@@ -7,6 +7,7 @@ import type { Hash } from '@/lib/base/hash'
 import type { ApprovalId, RollbackId } from '@/lib/base/ids'
 import { priorityRank } from './evolve'
 import { roomFor } from './gate'
+import { workedUpAt } from './limits'
 import { outcomeOf } from './outcome'
 import type { Run, Visit } from './run'
 
@@ -22,8 +23,8 @@ export type Due =
   | { do: 'undo'; rollback: RollbackId }
   /** Nobody answered, and the author wants the run taken back for it. */
   | { do: 'take_back'; approval: ApprovalId }
-  /** The run is out of its own time. */
-  | { do: 'expire' }
+  /** The run is out of its own time; `exhausted`: it has worked for as long as it may. */
+  | { do: 'expire'; exhausted?: 'max_wall_time_sec' }
   | { do: 'finish' }
 
 export interface DueNow {
@@ -106,9 +107,11 @@ function beginningOf({ node, visit, state, action, taskJti, approved }: Visit): 
 
 function dueExpiry(run: Run, now: number, list: Due[], alarms: number[]): void {
   const until = endsAt(run)
-  if (until === undefined) return
-  if (until <= now) list.push({ do: 'expire' })
-  else alarms.push(until)
+  const workedUp = workedUpAt(run)
+  if (until !== undefined && until <= now) list.push({ do: 'expire' })
+  else if (workedUp !== undefined && workedUp <= now) {
+    list.push({ do: 'expire', exhausted: 'max_wall_time_sec' })
+  } else for (const at of [until, workedUp]) if (at !== undefined) alarms.push(at)
 }
 
 /** When the run is out of its time, in ms since the epoch; undefined when it has no bound. */

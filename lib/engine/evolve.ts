@@ -6,8 +6,10 @@
  */
 import type { Priority } from '@/lib/workflow/graph'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
+import { writeArtifact } from './artifacts'
 import { evolveRollback } from './evolve-rollback'
-import type { Actor, Fact, FactOf } from './facts'
+import type { Actor, ExhaustedLimit, Fact, FactOf } from './facts'
+import { boundOf, countHeld } from './limits'
 import type { Approval, Run, RunStatus, Visit, VisitError } from './run'
 import { release, setState, standDown, visitOf, voidApprovals } from './visit-states'
 import { enter, follow, newWalk } from './walk'
@@ -43,6 +45,10 @@ export function newRun(graph: GraphIndex): Run {
     rollbacks: new Map(),
     modelTokens: 0,
     writtenBytes: 0,
+    toolCalls: 0,
+    artifactWrites: [],
+    artifacts: new Map(),
+    heldMs: 0,
     ...(stepwise && { walk: newWalk() }),
   }
 }
@@ -52,6 +58,12 @@ export function evolve(run: Run, fact: Fact): Run {
   run.seq += 1
   run.lastAt = fact.at
   run.lastJti = fact.jti
+  fold(run, fact)
+  countHeld(run, fact.at)
+  return run
+}
+
+function fold(run: Run, fact: Fact): void {
   switch (fact.type) {
     case 'workflow_start':
       run.start = fact
@@ -67,7 +79,8 @@ export function evolve(run: Run, fact: Fact): Run {
         elapsedS: fact.elapsedS,
         reason: fact.reason,
         cancelled: cancellationOf(run.state),
-        ...(run.state.status === 'cancelling' && run.state.by === 'engine' && { outOfTime: true }),
+        ...(isOutOfTime(run.state) && { outOfTime: true }),
+        ...(fact.exhausted && { exhausted: fact.exhausted }),
       }
       // Whoever is still waited for is not waited for any more; what people only take note of stays open.
       standDown(run, [...run.active], fact.at)
@@ -81,8 +94,15 @@ export function evolve(run: Run, fact: Fact): Run {
     case 'claim_lapsed':
     case 'checkpoint':
     case 'task_complete':
+    case 'step_carried':
+    case 'step_held':
+    case 'step_released':
+    case 'event_given':
     case 'error':
       evolveStep(run, fact)
+      break
+    case 'artifact_set':
+      writeArtifact(run, fact)
       break
     case 'approval_asked':
     case 'approval_decided':
@@ -96,7 +116,7 @@ export function evolve(run: Run, fact: Fact): Run {
       run.state = { status: 'running' }
       break
     case 'cancel_asked':
-      run.state = { status: 'cancelling', by: fact.by, reason: fact.reason }
+      run.state = { status: 'cancelling', by: fact.by, reason: fact.reason, exhausted: fact.exhausted }
       standDown(run, [...run.active], fact.at)
       break
     case 'rollback_request':
@@ -109,7 +129,6 @@ export function evolve(run: Run, fact: Fact): Run {
     default:
       fact satisfies never
   }
-  return run
 }
 
 /**
@@ -121,8 +140,22 @@ function cancellationOf(state: RunStatus): { by: Actor; reason: string } | undef
   return { by: state.by, reason: state.reason }
 }
 
+function isOutOfTime(state: RunStatus): boolean {
+  return state.status === 'cancelling' && state.by === 'engine' && state.exhausted === undefined
+}
+
 type StepFact = FactOf<
-  'task_offered' | 'task_start' | 'task_heartbeat' | 'claim_lapsed' | 'checkpoint' | 'task_complete' | 'error'
+  | 'task_offered'
+  | 'task_start'
+  | 'task_heartbeat'
+  | 'claim_lapsed'
+  | 'checkpoint'
+  | 'task_complete'
+  | 'step_carried'
+  | 'step_held'
+  | 'step_released'
+  | 'event_given'
+  | 'error'
 >
 
 function evolveStep(run: Run, fact: StepFact): void {
@@ -169,11 +202,38 @@ function evolveStep(run: Run, fact: StepFact): void {
       setState(run, visit, { status: 'done', output: fact.output, label: fact.label, since: fact.at, tookMs })
       run.modelTokens += fact.modelTokens ?? 0
       run.writtenBytes += fact.writtenBytes ?? 0
-      return run.walk ? follow(run, run.walk, visit) : release(run, visit.node)
+      run.toolCalls += fact.toolCalls ?? 0
+      return goOn(run, visit, fact.exhausted)
     }
+    case 'step_carried': {
+      visit.doneJti = fact.jti
+      const { output, label, tookMs } = fact
+      setState(run, visit, { status: 'done', output, label, since: fact.at, tookMs })
+      run.toolCalls += fact.toolCalls ?? 0
+      return goOn(run, visit)
+    }
+    case 'step_held':
+      if (visit.state.status === 'running') visit.state.heldSince ??= fact.at
+      return
+    case 'step_released':
+      if (visit.state.status === 'running') visit.state.heldSince = undefined
+      return
+    case 'event_given':
+      visit.lastJti = fact.jti
+      voidApprovals(run, (asked) => asked.node === fact.node && asked.visit === fact.visit, fact.at)
+      return
     case 'error':
       return evolveError(run, visit, fact)
   }
+}
+
+/** The step is done: what follows it may begin, unless a limit was reached in the middle of it. */
+function goOn(run: Run, visit: Visit, exhausted?: ExhaustedLimit): void {
+  if (!run.walk) return release(run, visit.node)
+  if (exhausted === undefined) return follow(run, run.walk, visit)
+  run.walk.outputs.set(visit.node, visit)
+  run.missing.set(visit.node, 1)
+  run.walk.exhausted = { limit: exhausted, bound: boundOf(run.graph.graph.budget, exhausted) ?? 0 }
 }
 
 function evolveStart(run: Run, visit: Visit, fact: FactOf<'task_start'>): void {
@@ -245,6 +305,7 @@ function evolveApproval(
     at: fact.at,
     comment: fact.comment,
     edited: fact.edited,
+    event: fact.event,
     jti: fact.jti,
   }
   run.openApprovals.delete(approval.id)
@@ -288,7 +349,7 @@ function evolveAsked(run: Run, fact: FactOf<'approval_asked'>): void {
   run.openApprovals.add(approval.id)
   const visit = visitOf(run, fact.node, fact.visit)
   if (!visit) return
-  if (fact.kind === 'approval' || fact.kind === 'outcome_unknown') {
+  if (fact.kind === 'approval' || fact.kind === 'outcome_unknown' || fact.kind === 'event') {
     visit.action = fact.action
     visit.reads = fact.reads
     visit.consequence = fact.consequence

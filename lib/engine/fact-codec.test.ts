@@ -56,6 +56,12 @@ const status = fc.constantFrom(
   'escalated' as const,
   'failed' as const,
 )
+const exhausted = fc.constantFrom(
+  'max_visits' as const,
+  'max_total_visits' as const,
+  'max_tool_calls' as const,
+  'max_wall_time_sec' as const,
+)
 const ofVisit = { node: text, visit: count }
 const ofAttempt = { ...ofVisit, attempt: count }
 
@@ -77,12 +83,15 @@ const fields: { [T in FactType]: Fields<T> } = {
     parentWid: maybe(uuid),
     depth: maybe(count),
     deadlineAt: maybe(at),
+    forkWid: maybe(uuid),
+    forkSeq: maybe(count),
   },
   workflow_complete: {
     wfId: text,
     terminalStatus: fc.constantFrom('success', 'partial', 'failed', 'rolled_back', 'escalated'),
     elapsedS: fc.integer({ min: 0, max: 10_000_000 }).map((ms) => ms / 1000),
     reason: text,
+    exhausted: maybe(exhausted),
   },
   join: {},
   task_offered: { ...ofVisit, action: hash, reads: texts, consequence, role: text },
@@ -114,8 +123,29 @@ const fields: { [T in FactType]: Fields<T> } = {
     recovered: maybe(flag),
     modelTokens: maybe(count),
     writtenBytes: maybe(count),
+    toolCalls: maybe(count),
+    exhausted: maybe(exhausted),
     linked: maybe(texts),
   },
+  step_carried: {
+    ...ofVisit,
+    output: hash,
+    label: maybe(text),
+    tookMs: count,
+    toolCalls: maybe(count),
+    from: uuid,
+  },
+  artifact_set: {
+    ...ofVisit,
+    artifact: text,
+    value: hash,
+    mediaType: text,
+    mode: fc.constantFrom('replace', 'append'),
+    by: text,
+  },
+  step_held: ofAttempt,
+  step_released: ofAttempt,
+  event_given: { ...ofVisit, event: text, by: text, comment: text },
   error: {
     ...ofAttempt,
     severity: fc.constantFrom('info', 'warning', 'error', 'critical'),
@@ -142,6 +172,7 @@ const fields: { [T in FactType]: Fields<T> } = {
       'irreversible_failed',
       'rollback_escalated',
       'rollback_failed',
+      'event',
     ),
     role: text,
     reason: text,
@@ -160,16 +191,17 @@ const fields: { [T in FactType]: Fields<T> } = {
   approval_decided: {
     ...ofVisit,
     approval: id('appr'),
-    verdict: fc.constantFrom('approve', 'refuse', 'took_effect', 'not_taken', 'acknowledge'),
+    verdict: fc.constantFrom('approve', 'refuse', 'took_effect', 'not_taken', 'acknowledge', 'event'),
     by: text,
     action: hash,
     edited: maybe(hash),
+    event: maybe(text),
     comment: text,
   },
   approval_commented: { ...ofVisit, approval: id('appr'), by: text, comment: text },
   run_paused: { by: text, reason: text },
   run_resumed: { by: text },
-  cancel_asked: { by: text, reason: text },
+  cancel_asked: { by: text, reason: text, exhausted: maybe(exhausted) },
   rollback_request: {
     rollback: id('rb'),
     scope: fc.constantFrom('single', 'sub_dag', 'full_workflow'),

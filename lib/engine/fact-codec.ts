@@ -148,7 +148,7 @@ const fields: { [T in FactType]: FieldsOf<T> } = {
   approval_commented: { ...ofVisit, approval: at('approval'), by: at('by'), comment: at('comment') },
   run_paused: { by: at('by'), reason: at('reason') },
   run_resumed: { by: at('by') },
-  cancel_asked: { by: at('by'), reason: at('reason') },
+  cancel_asked: { by: at('by'), reason: at('reason'), exhausted: maybe('exhausted') },
   rollback_request: {
     rollback: at('rollback_id'),
     scope: at('scope'),

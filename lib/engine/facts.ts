@@ -201,7 +201,8 @@ export type FactBody =
   | ({ type: 'approval_commented'; approval: ApprovalId; by: Actor; comment: string } & OfVisit)
   | { type: 'run_paused'; by: Actor; reason: string }
   | { type: 'run_resumed'; by: Actor }
-  | { type: 'cancel_asked'; by: Actor; reason: string }
+  /** `exhausted`: the engine asks for it, because a limit of the workflow was reached. */
+  | { type: 'cancel_asked'; by: Actor; reason: string; exhausted?: ExhaustedLimit }
   | {
       type: 'rollback_request'
       rollback: RollbackId

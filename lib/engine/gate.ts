@@ -20,6 +20,8 @@ export function requiresApproval(node: GraphNode): boolean {
  * was asked about it; what was approved begins as it was approved and is never resolved again.
  */
 export function nextFor(node: GraphNode, dryRun: boolean): 'ask' | 'offer' | 'begin' {
+  // Nothing but an event leads on, so a dry run waits for it as well.
+  if (node.kind === 'await_event') return 'ask'
   if (dryRun) return 'begin'
   if (requiresApproval(node)) return 'ask'
   return node.kind === 'task' ? 'offer' : 'begin'

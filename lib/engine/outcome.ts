@@ -1,20 +1,28 @@
 import { clip } from '@/lib/base/clip'
 import type { Hash } from '@/lib/base/hash'
-import type { TerminalStatus } from './facts'
+import type { ExhaustedLimit, TerminalStatus } from './facts'
+import { exhaustionWords } from './limits'
 import type { Run, Walk } from './run'
 import { maxWalkSteps } from './walk'
+
+export interface Outcome {
+  terminal: TerminalStatus
+  reason: string
+  /** A limit of the workflow ends it. ATD section 3.2 has no word for that but `failed`. */
+  exhausted?: ExhaustedLimit
+}
 
 /**
  * How the run ends if it ends now, or nothing while there is work left (ATD section 3.2).
  * A failed run is ended although it could be taken back: a rollback opens it again, and its end is written anew.
  */
-export function outcomeOf(run: Run): { terminal: TerminalStatus; reason: string } | undefined {
+export function outcomeOf(run: Run): Outcome | undefined {
   const count = (status: Parameters<Run['counts']['get']>[0]) => run.counts.get(status) ?? 0
   if (run.state.status === 'cancelling') {
     if (count('running') > 0) return undefined
-    const { by, reason } = run.state
+    const { by, reason, exhausted } = run.state
     const why = by === 'engine' ? reason : `Cancelled by ${by}: ${reason}`
-    return { terminal: 'failed', reason: clip(why, 600) }
+    return { terminal: 'failed', reason: clip(why, 600), ...(exhausted && { exhausted }) }
   }
   if (run.state.status !== 'running' || run.takeBack !== undefined) return undefined
   if (run.active.size > 0 || run.ready.size > 0 || run.openApprovals.size > 0) return undefined
@@ -40,7 +48,7 @@ function firstFailure(run: Run): string {
 }
 
 /** A walk ends where it stands: complete when its last step is, whatever it did not come to (agentd section 2). */
-function outcomeOfWalk(run: Run, walk: Walk): { terminal: TerminalStatus; reason: string } {
+function outcomeOfWalk(run: Run, walk: Walk): Outcome {
   const failed = (reason: string) => ({ terminal: 'failed', reason: clip(reason, 600) }) as const
   const place = walk.path.at(-1)?.visit
   if (place?.state.status === 'escalated')
@@ -51,6 +59,9 @@ function outcomeOfWalk(run: Run, walk: Walk): { terminal: TerminalStatus; reason
   if (walk.ambiguous) {
     const edges = walk.ambiguous.map(({ from, to }) => `${from} → ${to}`).join(', ')
     return failed(`${place.node} has ${walk.ambiguous.length} matching out-edges: ${edges}`)
+  }
+  if (walk.exhausted) {
+    return { ...failed(exhaustionWords(walk.exhausted)), exhausted: walk.exhausted.limit }
   }
   if (walk.path.length >= maxWalkSteps) return failed(`The run took ${maxWalkSteps} steps and came to no end`)
   const node = run.graph.nodes.get(place.node)
@@ -67,6 +78,7 @@ function kindWords(run: Run, node: string): string {
 /** How a run ended, as whoever waits for it is told (agentd section 12, NOTES 17). */
 export interface Ending {
   status: 'completed' | 'failed' | 'timed_out' | 'errored'
+  exhausted?: ExhaustedLimit
   /** The step it ended at. Only of a walk. */
   lastNode?: string
   /** What its last step gave; absent for null. Only of a walk. */
@@ -86,6 +98,7 @@ export function endingOf(run: Run): Ending | undefined {
     return { ...common, status: 'completed', output, reason: '' }
   }
   if (state.outOfTime) return { ...common, status: 'timed_out' }
+  if (state.exhausted) return { ...common, status: 'failed', exhausted: state.exhausted }
   const declared = !run.walk || kind === 'fail' || state.cancelled !== undefined
   return { ...common, status: declared ? 'failed' : 'errored' }
 }

@@ -9,7 +9,7 @@ export function projectionOf(run: Run, now: number): RunProjection {
   return {
     status: shownStatus(run),
     terminal: ended?.terminal,
-    stopped: ended?.cancelled && 'cancelled',
+    stopped: ended?.exhausted ? 'exhausted' : ended?.cancelled && 'cancelled',
     startedAt: run.start?.at ?? now,
     endedAt: ended?.at,
     updatedAt: run.lastAt,

@@ -23,7 +23,7 @@ export type RunStatus =
   | { status: 'new' }
   | { status: 'running' }
   | { status: 'paused'; by: Actor; reason: string; since: number }
-  | { status: 'cancelling'; by: Actor; reason: string }
+  | { status: 'cancelling'; by: Actor; reason: string; exhausted?: ExhaustedLimit }
   | { status: 'rolling_back'; rollback: RollbackId }
   /** A rollback is over and an operator chooses: end the run, or go on. */
   | { status: 'rolled_back'; rollback: RollbackId }
@@ -146,6 +146,8 @@ export interface Approval {
         at: number
         comment: string
         edited?: Hash
+        /** With the verdict `event`: which one. */
+        event?: string
         jti: string
       }
     /** The run moved on: a rollback or a cancel closed the question. */

@@ -86,7 +86,9 @@ export function anyVisitOf(run: Run, node: string, visit: number): Visit | undef
 export function visitAnew(run: Run, node: string): Visit {
   const old = run.visits.get(node) as Visit
   const visit: Visit = { node, visit: old.visit + 1, attempt: 0, state: { status: 'pending' }, reads: [] }
-  run.past.set(node, [...(run.past.get(node) ?? []), old])
+  const past = run.past.get(node)
+  if (past) past.push(old)
+  else run.past.set(node, [old])
   countState(run, old.state.status, -1)
   countState(run, 'pending', 1)
   run.active.delete(node)

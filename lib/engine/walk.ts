@@ -10,7 +10,8 @@
  */
 import type { Hash } from '@/lib/base/hash'
 import type { GraphEdge } from '@/lib/workflow/graph'
-import type { Rollback, Run, Visit, Walk, WalkStep } from './run'
+import { forgetWrites } from './artifacts'
+import type { Exhaustion, Rollback, Run, Visit, Walk, WalkStep } from './run'
 import { startJti } from './start-token'
 import { visitAnew } from './visit-states'
 
@@ -21,20 +22,29 @@ export const maxWalkSteps = 10_000
 const endingKinds: readonly string[] = ['terminate', 'fail']
 
 export function newWalk(): Walk {
-  return { path: [], taken: new Map(), outputs: new Map() }
+  return { path: [], taken: new Map(), outputs: new Map(), entered: new Map() }
 }
 
+/** How the walk came to a node: the edge it followed, and the states at their limit it was redirected from. */
+type Arrival = Pick<WalkStep, 'edge' | 'insteadOf'>
+
 /** The walk comes to a node, by an edge or as the first; `from` is the token that the next one of it follows. */
-export function enter(run: Run, walk: Walk, node: string, from: string, edge?: number): void {
+export function enter(run: Run, walk: Walk, node: string, from: string, by: Arrival = {}): void {
   const current = run.visits.get(node)
   if (!current) return
   const fresh = current.state.status === 'pending' && current.enteredFrom === undefined
   const visit = fresh ? current : visitAnew(run, node)
   visit.enteredFrom = from
-  walk.path.push({ visit, edge })
-  if (edge !== undefined) walk.taken.set(edge, (walk.taken.get(edge) ?? 0) + 1)
+  const step = { visit, ...by, writes: run.artifactWrites.length }
+  walk.path.push(step)
+  count(walk, step)
   run.missing.set(node, 0)
   run.ready.add(node)
+}
+
+function count(walk: Walk, { visit: { node }, edge }: WalkStep): void {
+  if (edge !== undefined) walk.taken.set(edge, (walk.taken.get(edge) ?? 0) + 1)
+  walk.entered.set(node, (walk.entered.get(node) ?? 0) + 1)
 }
 
 /** The place was finished: the walk goes on along the one edge that may be taken. */
@@ -47,7 +57,36 @@ export function follow(run: Run, walk: Walk, visit: Visit): void {
   if (open.length > 1) walk.ambiguous = open.map((edge) => run.graph.graph.edges[edge] as GraphEdge)
   const [only] = open
   if (open.length !== 1 || only === undefined || walk.path.length >= maxWalkSteps) return
-  enter(run, walk, (run.graph.graph.edges[only] as GraphEdge).to, visit.doneJti ?? startJti(run), only)
+  const meant = (run.graph.graph.edges[only] as GraphEdge).to
+  const place = accepting(run, walk, meant)
+  if ('limit' in place) walk.exhausted = place
+  else enter(run, walk, place.node, visit.doneJti ?? startJti(run), { edge: only, ...redirected(place) })
+}
+
+/**
+ * The state that may be entered where this one was meant: itself while it is within its limit, else the one its
+ * `on_max_visits` names, and so on until one accepts; or the limit that ends the walk (RFC 0009, NOTES 14).
+ */
+function accepting(run: Run, walk: Walk, meant: string): { node: string; insteadOf: string[] } | Exhaustion {
+  const { maxTotalVisits } = run.graph.graph.budget
+  if (maxTotalVisits !== undefined && walk.path.length >= maxTotalVisits) {
+    return { limit: 'max_total_visits', bound: maxTotalVisits }
+  }
+  const insteadOf: string[] = []
+  for (let node = meant; ; ) {
+    const { maxVisits, onMaxVisits } = run.graph.nodes.get(node) ?? {}
+    if (maxVisits === undefined || (walk.entered.get(node) ?? 0) < maxVisits) return { node, insteadOf }
+    insteadOf.push(node)
+    // A chain that closes on itself is refused when it is read; whoever brings one along still comes to an end.
+    if (onMaxVisits === undefined || insteadOf.includes(onMaxVisits)) {
+      return { limit: 'max_visits', node, bound: maxVisits }
+    }
+    node = onMaxVisits
+  }
+}
+
+function redirected({ insteadOf }: { insteadOf: string[] }): Pick<WalkStep, 'insteadOf'> {
+  return insteadOf.length > 0 ? { insteadOf } : {}
 }
 
 /** True when the walk could go on from a node along an edge of that label. */
@@ -88,10 +127,14 @@ export function retreat(run: Run, walk: Walk, at: number): void {
   if (at < 0 || at >= walk.path.length) return
   const left = walk.path.splice(at)
   walk.ambiguous = undefined
+  walk.exhausted = undefined
   walk.taken.clear()
+  walk.entered.clear()
   walk.outputs.clear()
+  const [first] = left
+  forgetWrites(run, first?.writes ?? 0)
   for (const step of walk.path) {
-    if (step.edge !== undefined) walk.taken.set(step.edge, (walk.taken.get(step.edge) ?? 0) + 1)
+    count(walk, step)
     if (step.visit.state.status === 'done') walk.outputs.set(step.visit.node, step.visit)
   }
   for (const id of new Set(left.map((step) => step.visit.node))) {
@@ -99,8 +142,8 @@ export function retreat(run: Run, walk: Walk, at: number): void {
     run.ready.delete(id)
     if (run.visits.get(id)?.enteredFrom !== undefined) visitAnew(run, id)
   }
-  const { edge, visit } = left[0] as WalkStep
-  enter(run, walk, visit.node, visit.enteredFrom ?? startJti(run), edge)
+  const { edge, insteadOf, visit } = first as WalkStep
+  enter(run, walk, visit.node, visit.enteredFrom ?? startJti(run), { edge, ...(insteadOf && { insteadOf }) })
 }
 
 /** The output a path that begins with this node means: of its current visit, or of the latest on the walk. */

@@ -120,11 +120,7 @@ export class RunDriver {
       case 'take_back':
         return takeBack(this.ports, this.hold, item.approval)
       case 'expire':
-        await book.execute(
-          runId,
-          { type: 'cancel', by: 'engine', reason: 'The run is out of its time budget' },
-          along,
-        )
+        await book.execute(runId, { type: 'cancel', by: 'engine', ...outOfTime(item.exhausted) }, along)
         return
       case 'finish':
         await book.execute(runId, { type: 'finish' }, along)
@@ -164,6 +160,12 @@ export class RunDriver {
     await Promise.race([woken, this.ports.timer.waitUntil(until, over.signal)])
     over.abort()
   }
+}
+
+function outOfTime(exhausted: 'max_wall_time_sec' | undefined) {
+  if (exhausted === undefined) return { reason: 'The run is out of its time budget' }
+  const reason = `budget-exhausted: ${exhausted}, waiting for people not counted`
+  return { reason, exhausted }
 }
 
 /** What must not be done twice at once: one thing per visit of a node, per question, per rollback. */
