@@ -1,8 +1,9 @@
-import { EffectFailed, type ModelAnswer, type ModelCall } from '@/lib/runners/runner'
+import { EffectFailed, type ModelCall } from '@/lib/runners/runner'
+import type { RawAnswer } from './tool-uses'
 
-/** One way to a model: it answers one call, or throws EffectFailed with a reason. */
+/** One way to a model: it answers one call, or throws EffectFailed with a reason. What it wishes is not looked at. */
 export interface ModelBackend {
-  ask(call: ModelCall, signal: AbortSignal): Promise<ModelAnswer>
+  ask(call: ModelCall, signal: AbortSignal): Promise<RawAnswer>
 }
 
 /** What a backend is made of besides its own definition. Keys are looked up at each call and kept nowhere. */

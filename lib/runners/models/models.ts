@@ -3,24 +3,25 @@
  * reads `models.json` and agentd's switches, see installation-backends.ts). A workflow's name wins over the same name
  * of the installation.
  *
- *   ask ─▶ known? ─▶ budget left? ─▶ [ backend, until the step's signal or the backend's own bound ] ─▶ count ─▶ text
+ *   ask ─▶ known? ─▶ budget left? ─▶ [ backend, until the step's signal or the backend's own bound ] ─▶ count ─▶ answer
  *
- * What comes back is data. Nothing here reads it: no tool is called, no path opened, no edge taken because a model
- * said so. Keys are looked up for each call and stand in no error, no log and no value.
+ * What comes back is data: a text, and wishes to use tools that have a checked shape and nothing more (tool-uses.ts).
+ * No tool is called here, no path opened, no edge taken because a model said so. Keys are looked up for each call and stand in no error, no log and no value.
  */
-import { EffectFailed, type ModelAnswer, type ModelCall, type Models } from '@/lib/runners/runner'
+import { EffectFailed, type ModelCall, type Models } from '@/lib/runners/runner'
 import type { Backend } from '@/lib/workflow/graph'
 import { answerInvalid, type BackendSurroundings, type ModelBackend, tooLate } from './backend'
 import { httpBackend, unixBackend } from './rpc-backend'
 import { type Script, ScriptPositions, scriptedBackend } from './scripted-backend'
 import { sdkBackend } from './sdk-backend'
+import { checkedAnswer, type RawAnswer } from './tool-uses'
 import { unknownBackend } from './unknown-backend'
 
 /** One call may take this long, whatever the step allows: agentd's own bound. */
 const askTimeoutMs = 120_000
 /** Longest text of an answer; a longer one is no answer to a bounded question. */
 const maxTextChars = 1_048_576
-/** All messages of one call together. */
+/** All messages of one call together, with the tools and what was wished of them. */
 const maxPromptChars = 4 * 1_048_576
 
 /** A backend, and the answers it gives when they are not in a file (fixtures). */
@@ -64,13 +65,16 @@ export function openModels(sources: ModelSources): Models {
           `it has more than ${maxTextChars.toLocaleString('en-US')} characters.`,
         )
       }
-      return answer
+      return checkedAnswer(call, answer)
     },
   }
 }
 
-function checkPrompt({ backend, messages }: ModelCall): void {
-  const chars = messages.reduce((sum, { text }) => sum + text.length, 0)
+function checkPrompt({ backend, messages, tools = [] }: ModelCall): void {
+  const said = messages.reduce((sum, { text }) => sum + text.length, 0)
+  const uses = messages.flatMap((message) => (message.role === 'assistant' ? (message.uses ?? []) : []))
+  const ofTools = tools.length + uses.length === 0 ? 0 : JSON.stringify([tools, uses]).length
+  const chars = said + ofTools
   if (chars <= maxPromptChars) return
   throw new EffectFailed(
     'too_large',
@@ -110,7 +114,7 @@ async function inTime(
   call: ModelCall,
   signal: AbortSignal,
   timeoutMs: number,
-): Promise<ModelAnswer> {
+): Promise<RawAnswer> {
   const over = new AbortController()
   const stop = () => over.abort()
   const timer = setTimeout(stop, timeoutMs)

@@ -1,10 +1,11 @@
 /*
  * agentd's own protocol: one JSON-RPC 2.0 request `complete`, one answer, over a Unix socket in frames (four bytes of
- * length, little-endian, then UTF-8 JSON) or as the body of an HTTP POST. One connection a call.
+ * length, little-endian, then UTF-8 JSON) or as the body of an HTTP POST. One connection a call. The protocol knows no
+ * tools, so they are told and answered in words.
  */
 import { connect } from 'node:net'
 import { z } from 'zod'
-import { EffectFailed, type ModelAnswer, type ModelCall } from '@/lib/runners/runner'
+import { EffectFailed, type ModelCall } from '@/lib/runners/runner'
 import type { Backend } from '@/lib/workflow/graph'
 import {
   answerInvalid,
@@ -18,6 +19,8 @@ import {
 import { AnswerTooLarge, boundedText } from './bounded-fetch'
 import { keyOf } from './key'
 import { statusInWords } from './status-words'
+import type { RawAnswer } from './tool-uses'
+import { inWords, outOfWords } from './tools-in-words'
 
 const tokens = z.int().min(0).max(1e9).nullish()
 
@@ -39,7 +42,7 @@ export function unixBackend(backend: Backend): ModelBackend {
       const answer = await framed(backend.path, requestOf(backend, call), signal).catch((error: unknown) => {
         throw signal.aborted ? error : spoken(backend.name, error)
       })
-      return answered(backend.name, answer)
+      return answered(backend.name, answer, call)
     },
   }
 }
@@ -66,7 +69,7 @@ export function httpBackend(backend: Backend, surroundings: BackendSurroundings)
         })
         const text = await boundedText(answer, maxAnswerBytes)
         if (!answer.ok) throw refused(name, statusInWords(answer.status))
-        return answered(name, text)
+        return answered(name, text, call)
       } catch (error) {
         throw signal.aborted ? error : spoken(name, error)
       }
@@ -81,8 +84,10 @@ function requestOf(backend: Backend, call: ModelCall): string {
     method: 'complete',
     params: {
       model: backend.model ?? 'fast',
-      messages: call.messages.map(({ role, text }) => ({ role, content: text })),
+      messages: inWords(call),
       ...(call.maxTokens === undefined ? {} : { max_tokens: call.maxTokens }),
+      ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
+      ...(call.topP === undefined ? {} : { top_p: call.topP }),
     },
   })
 }
@@ -125,7 +130,7 @@ function framed(path: string, request: string, signal: AbortSignal): Promise<str
   })
 }
 
-function answered(name: string, text: string): ModelAnswer {
+function answered(name: string, text: string, { tools = [] }: ModelCall): RawAnswer {
   let json: unknown
   try {
     json = JSON.parse(text)
@@ -137,13 +142,14 @@ function answered(name: string, text: string): ModelAnswer {
   const { result, error } = parsed.data
   if (error) throw refused(name, `answered with the JSON-RPC error ${error.code}; its log says why.`)
   if (!result) throw answerInvalid(name, 'it holds neither a result nor an error.')
-  return {
+  const answer = {
     text: result.content,
     usage: {
       promptTokens: result.usage?.prompt_tokens ?? 0,
       completionTokens: result.usage?.completion_tokens ?? 0,
     },
   }
+  return tools.length === 0 ? answer : outOfWords(answer)
 }
 
 function spoken(name: string, error: unknown): Error {

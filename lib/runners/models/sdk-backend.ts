@@ -2,12 +2,14 @@
  * Anthropic, OpenAI, Gemini and whatever speaks OpenAI's dialect, through the AI SDK. The packages are loaded when the
  * first call is made: half a second that a command line without models never waits.
  *
- * The SDK is asked for one answer and nothing else: no retries (the step's own retry counts attempts), no tools, no
- * redirects, no telemetry. Errors keep the status and drop the body, which may repeat prompt or key.
+ * The SDK is asked for one answer and nothing else: no retries (the step's own retry counts attempts), no redirects, no
+ * telemetry. Tools are told in the provider's own words and have nothing to execute: what the model wishes comes back
+ * as it is. Errors keep the status and drop the body, which may repeat prompt or key.
  */
-import type { JSONSchema7, LanguageModel, Output } from 'ai'
+import type { JSONSchema7, LanguageModel, ModelMessage, Output, ToolCallPart, ToolSet } from 'ai'
+import { sha256 } from '@/lib/base/hash'
 import type { JsonObject } from '@/lib/base/json'
-import { EffectFailed, type ModelAnswer, type ModelCall } from '@/lib/runners/runner'
+import { EffectFailed, type ModelCall, type ToolUse } from '@/lib/runners/runner'
 import type { Backend } from '@/lib/workflow/graph'
 import {
   answerInvalid,
@@ -19,8 +21,10 @@ import {
   unreachable,
 } from './backend'
 import { AnswerTooLarge, boundedFetch } from './bounded-fetch'
+import { paired } from './conversation'
 import { keyOf } from './key'
 import { statusInWords } from './status-words'
+import type { RawAnswer } from './tool-uses'
 
 export type SdkProvider = 'anthropic' | 'openai' | 'gemini' | 'openai-compatible'
 
@@ -38,7 +42,7 @@ export function sdkBackend(
   return {
     async ask(call, signal) {
       quiet.AI_SDK_LOG_WARNINGS = false
-      const [{ generateText }, model] = await Promise.all([
+      const [{ generateText, jsonSchema }, model] = await Promise.all([
         import('ai'),
         modelOf(backend, await keyOf(backend, surroundings)),
       ])
@@ -48,18 +52,29 @@ export function sdkBackend(
           maxRetries: 0,
           abortSignal: signal,
           maxOutputTokens: call.maxTokens ?? defaultMaxTokens,
+          temperature: call.temperature,
+          topP: call.topP,
           ...messagesOf(call),
-          // Anthropic's API knows structured output for some models only, and refuses it for others.
-          ...(backend.provider === 'anthropic' ? {} : structured(call.schema)),
+          ...toolsOf(call, jsonSchema),
+          ...(takesSchema(backend.provider, call) ? structured(call.schema) : {}),
         })
-        if (answer.text === '') throw answerInvalid(backend.name, 'it holds no text.')
+        const wishes = answer.toolCalls.map(({ toolCallId, toolName, input }) => {
+          return { id: toolCallId, name: offeredName(toolName, call), args: input as unknown }
+        })
+        if (answer.text === '' && wishes.length === 0) {
+          throw answerInvalid(
+            backend.name,
+            `it holds no text${call.tools?.length ? ' and uses no tool' : ''}.`,
+          )
+        }
         return {
           text: answer.text,
+          wishes,
           usage: {
             promptTokens: answer.usage.inputTokens ?? 0,
             completionTokens: answer.usage.outputTokens ?? 0,
           },
-        } satisfies ModelAnswer
+        } satisfies RawAnswer
       } catch (error) {
         throw signal.aborted || error instanceof EffectFailed ? error : spoken(backend.name, error)
       }
@@ -133,12 +148,67 @@ function asMessage(text: string): string {
   }
 }
 
-function messagesOf({ messages }: ModelCall) {
-  const system = messages.filter(({ role }) => role === 'system').map(({ text }) => text)
-  return {
-    ...(system.length > 0 ? { system: system.join('\n\n') } : {}),
-    messages: messages.flatMap(({ role, text }) => (role === 'system' ? [] : [{ role, content: text }])),
+/** The conversation in the SDK's words. Gemini's thought signatures are not kept: the SDK sends Google's own stand-in. */
+function messagesOf(call: ModelCall): { system?: string; messages: ModelMessage[] } {
+  const system = call.messages.filter(({ role }) => role === 'system').map(({ text }) => text)
+  const messages = paired(call.messages).flatMap((message): ModelMessage[] => {
+    const { role, text } = message
+    switch (role) {
+      case 'system':
+        return []
+      case 'user':
+        return [{ role, content: text }]
+      case 'assistant':
+        return [
+          { role, content: message.uses?.length ? [...textPart(text), ...message.uses.map(asCall)] : text },
+        ]
+      case 'tool': {
+        const { id, name, isError } = message
+        const output = { type: isError ? ('error-text' as const) : ('text' as const), value: text }
+        return [
+          { role, content: [{ type: 'tool-result', toolCallId: id, toolName: wireName(name), output }] },
+        ]
+      }
+      default:
+        return role satisfies never
+    }
+  })
+  // Providers want somebody to have spoken; a call that is all instruction is then what the user says.
+  if (messages.length === 0) return { messages: [{ role: 'user', content: system.join('\n\n') }] }
+  return { ...(system.length > 0 ? { system: system.join('\n\n') } : {}), messages }
+}
+
+function textPart(text: string) {
+  return text === '' ? [] : [{ type: 'text' as const, text }]
+}
+
+function asCall({ id, name, args }: ToolUse): ToolCallPart {
+  return { type: 'tool-call', toolCallId: id, toolName: wireName(name), input: args }
+}
+
+function toolsOf({ tools = [], toolChoice }: ModelCall, jsonSchema: typeof import('ai').jsonSchema) {
+  if (tools.length === 0) return {}
+  const set: ToolSet = {}
+  for (const { name, description, parameters } of tools) {
+    // Providers want the arguments to be an object, and authors leave that out.
+    set[wireName(name)] = { description, inputSchema: jsonSchema({ type: 'object', ...parameters }) }
   }
+  return { tools: set, toolChoice: toolChoice ?? 'auto' }
+}
+
+/** A tool's name as every provider takes it; one that none would take gets a spelling of its own. */
+function wireName(name: string): string {
+  if (/^[A-Za-z][\w-]{0,63}$/.test(name)) return name
+  return `t_${name.replace(/[^\w-]/g, '_').slice(0, 48)}_${sha256(name).slice(0, 12)}`
+}
+
+function offeredName(wire: string, { tools = [] }: ModelCall): string {
+  return tools.find(({ name }) => wireName(name) === wire)?.name ?? wire
+}
+
+/** Anthropic's API knows structured output for some models only; Gemini's refuses it beside tools. */
+function takesSchema(provider: SdkProvider, { tools = [] }: ModelCall): boolean {
+  return provider !== 'anthropic' && (provider !== 'gemini' || tools.length === 0)
 }
 
 /** Tells the model of the schema, and takes the text as it comes: the step itself checks it, and says what is wrong. */
