@@ -1,9 +1,9 @@
 'use client'
 import { ViewportPortal } from '@xyflow/react'
 import { memo, useMemo } from 'react'
-import { arrowPath, ownLoop, routePath } from '@/lib/ui/layout-path'
-import type { EdgeRoute, GraphLayout } from '@/lib/ui/layout-terms'
 import { type EdgeFrame, type EdgeFrames, edgeKey, edgeWords } from '@/lib/view/edge-frame'
+import { arrowPath, ownLoop, routePath } from '@/lib/view/layout-path'
+import type { EdgeRoute, GraphLayout } from '@/lib/view/layout-terms'
 
 export type EdgeTone = 'idle' | 'plain' | 'taken' | 'bad' | 'back'
 

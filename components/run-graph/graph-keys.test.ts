@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { layeredLayout } from '@/lib/ui/layered-layout'
+import { layeredLayout } from '@/lib/view/layered-layout'
 import { nodeTowards } from './graph-keys'
 
 const nodes = ['start', 'left', 'right', 'end']

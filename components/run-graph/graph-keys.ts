@@ -1,4 +1,4 @@
-import type { GraphLayout, Point } from '@/lib/ui/layout-terms'
+import type { GraphLayout, Point } from '@/lib/view/layout-terms'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 
 export type ArrowKey = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown'

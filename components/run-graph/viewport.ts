@@ -1,4 +1,4 @@
-import { type GraphLayout, nodeSize, type Point } from '@/lib/ui/layout-terms'
+import { type GraphLayout, nodeSize, type Point } from '@/lib/view/layout-terms'
 
 /** Below this a step is a plain box: its words would be under 7 px. */
 export const farZoom = 0.5

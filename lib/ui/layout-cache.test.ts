@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { layeredLayout } from './layered-layout'
+import { layeredLayout } from '@/lib/view/layered-layout'
 import { shapeOf } from './layout-cache'
 
 const chain = (length: number) => ({

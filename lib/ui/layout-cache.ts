@@ -8,7 +8,7 @@
  * What is read from storage is checked before it is believed: it may be of another release, or cut short.
  */
 import { z } from 'zod'
-import type { GraphLayout, LayoutInput } from './layout-terms'
+import type { GraphLayout, LayoutInput } from '@/lib/view/layout-terms'
 
 const keptLayouts = 20
 /** About five graphs of 300 steps. */

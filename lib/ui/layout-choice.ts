@@ -1,4 +1,4 @@
-import type { LayoutInput } from './layout-terms'
+import type { LayoutInput } from '@/lib/view/layout-terms'
 
 /** Above these elk takes longer than a person waits: about 1.5 s at 300 nodes and 450 edges, on a slow machine. */
 const elkNodes = 300

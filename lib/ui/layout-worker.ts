@@ -11,8 +11,8 @@ import {
   type LayoutInput,
   nodeSize,
   type Point,
-} from './layout-terms'
-import { apart, withWaysBack } from './ways-back'
+} from '@/lib/view/layout-terms'
+import { apart, withWaysBack } from '@/lib/view/ways-back'
 
 /*
  * elk lays out small graphs more beautifully than we do, in up to two seconds; so it works in a worker of its own, which

@@ -1,10 +1,10 @@
 'use client'
 
 import { useEffect, useMemo, useState } from 'react'
-import { layeredLayout } from './layered-layout'
+import { layeredLayout } from '@/lib/view/layered-layout'
+import type { GraphLayout, LayoutInput } from '@/lib/view/layout-terms'
 import { keepLayout, layoutInMemory, layoutInStorage, shapeOf, storeLayout } from './layout-cache'
 import { layoutFor } from './layout-choice'
-import type { GraphLayout, LayoutInput } from './layout-terms'
 import { elkLayout } from './layout-worker'
 
 /**

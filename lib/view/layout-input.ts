@@ -3,8 +3,9 @@
  * words, and the nodes of a walk in the order a reader follows them, so that only what leads back is drawn as leading
  * back.
  */
-import { restingEdges, widestWords } from '@/lib/view/edge-frame'
+
 import type { WorkflowGraph } from '@/lib/workflow/graph'
+import { restingEdges, widestWords } from './edge-frame'
 import type { LayoutInput } from './layout-terms'
 
 /** Px a letter of 12 px takes, and the room around words. */
