@@ -4,7 +4,7 @@
  * a log that grows costs one entry each time and never a copy of itself.
  */
 import type { FactOf } from './facts'
-import type { ArtifactWrite, Run } from './run'
+import type { ArtifactWrite, Run, Visit } from './run'
 
 /** Folds one writing into the run. */
 export function writeArtifact(run: Run, fact: FactOf<'artifact_set'>): void {
@@ -12,6 +12,14 @@ export function writeArtifact(run: Run, fact: FactOf<'artifact_set'>): void {
   const write: ArtifactWrite = { artifact, value, mediaType, mode, node, visit, by, at, jti }
   run.artifactWrites.push(write)
   put(run, write)
+  // What is set before a step begins is there when the walk arrives: a rollback to before that step leaves it.
+  const place = run.walk?.path.at(-1)
+  if (place && isUntouched(place.visit)) place.writes = run.artifactWrites.length
+}
+
+/** True until the visit has a token of its own. */
+export function isUntouched({ taskJti, lastJti, doneJti }: Visit): boolean {
+  return taskJti === undefined && lastJti === undefined && doneJti === undefined
 }
 
 function put(run: Run, write: ArtifactWrite): void {

@@ -107,8 +107,13 @@ export function nodesInScope(run: Run, rollback: Pick<Rollback, 'scope' | 'node'
   return [...new Set(visitsInScope(run, rollback).map((visit) => visit.node))]
 }
 
-/** The visits a rollback reaches. A loop may have come to a node more than once. */
-function visitsInScope(run: Run, { scope, node }: Pick<Rollback, 'scope' | 'node'>): Visit[] {
+/** The visits a rollback reaches: none that was carried over from another run, which did it and alone can take it back. */
+function visitsInScope(run: Run, rollback: Pick<Rollback, 'scope' | 'node'>): Visit[] {
+  return scopeOf(run, rollback).filter((visit) => visit.carriedFrom === undefined)
+}
+
+/** The visits of a scope. A loop may have come to a node more than once. */
+function scopeOf(run: Run, { scope, node }: Pick<Rollback, 'scope' | 'node'>): Visit[] {
   const { walk } = run
   const current = (nodes: readonly string[]) =>
     nodes.map((id) => run.visits.get(id)).filter((visit) => visit !== undefined)

@@ -207,6 +207,7 @@ function evolveStep(run: Run, fact: StepFact): void {
     }
     case 'step_carried': {
       visit.doneJti = fact.jti
+      visit.carriedFrom = fact.from
       const { output, label, tookMs } = fact
       setState(run, visit, { status: 'done', output, label, since: fact.at, tookMs })
       run.toolCalls += fact.toolCalls ?? 0

@@ -110,6 +110,8 @@ export interface Visit {
   /** The first attempt's: the state before anything was tried. */
   firstCheckpoint?: string
   doneJti?: string
+  /** It was done in the run this one was forked from: its completion there. Nothing of it can be taken back here. */
+  carriedFrom?: string
   /** What the next token of this visit follows: a decision, an offer, an error; or nothing. */
   lastJti?: string
   /** Stepwise: the token that led the walk here. */

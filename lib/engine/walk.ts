@@ -85,6 +85,18 @@ function accepting(run: Run, walk: Walk, meant: string): { node: string; instead
   }
 }
 
+/** Where the walk would come to from a node on that label now: a state, or the limit that would end it; else nothing. */
+export function placeAfter(
+  run: Run,
+  walk: Walk,
+  node: string,
+  label: string,
+): { node: string; insteadOf: string[] } | Exhaustion | undefined {
+  const [only, ...others] = candidates(run, walk, node, label)
+  if (only === undefined || others.length > 0) return undefined
+  return accepting(run, walk, (run.graph.graph.edges[only] as GraphEdge).to)
+}
+
 function redirected({ insteadOf }: { insteadOf: string[] }): Pick<WalkStep, 'insteadOf'> {
   return insteadOf.length > 0 ? { insteadOf } : {}
 }
@@ -110,11 +122,14 @@ export function walkedFrom(walk: Walk, node: string): Visit[] {
 
 /**
  * Where on its path a walk goes on after a rollback: at the node that was named, or at the beginning when all of it was
- * taken back; and never after a step that an earlier rollback took back and nobody went on from. -1: nowhere.
+ * taken back; and never after a step that an earlier rollback took back and nobody went on from. Steps that were carried
+ * over from another run are behind it for good. -1: nowhere.
  */
 export function resumesAt(walk: Walk, { scope, node }: Pick<Rollback, 'scope' | 'node'>): number {
   const named = walk.path.findLastIndex((step) => step.visit.node === node)
-  const asked = scope === 'full_workflow' ? 0 : named
+  const own = walk.path.findIndex((step) => step.visit.carriedFrom === undefined)
+  if (own === -1) return -1
+  const asked = scope === 'full_workflow' || (named !== -1 && named < own) ? own : named
   const takenBack = walk.path.findIndex((step) => step.visit.state.status === 'rolled_back')
   return takenBack === -1 ? asked : asked === -1 ? takenBack : Math.min(asked, takenBack)
 }
