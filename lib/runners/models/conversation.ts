@@ -3,7 +3,7 @@ import type { ModelMessage, ToolUse } from '@/lib/runners/runner'
 const noResult = '(There is no result: the tool was not run.)'
 
 /**
- * The conversation with each use answered once, right after it, in the order of the uses: providers refuse any other.
+ * The conversation with each use answered once, right after it: providers refuse any other.
  * A use without a result gets one that says so, and a result that nobody asked for becomes what the user says. System
  * messages stay where they are.
  */
