@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type Decider, type Decision, mayDecide, type Question, refusalOf } from './decide-rules'
+import {
+  type Decider,
+  type Decision,
+  eventGivenRefusal,
+  mayDecide,
+  type Question,
+  refusalOf,
+} from './decide-rules'
 
 const question: Question = {
   id: 'appr_1',
@@ -99,5 +106,57 @@ describe('what a decision is refused for', () => {
     const refusal = refusalOf(question, ada, { ...edited, verdict: 'refuse' })
     expect(refusal?.code).toBe('approval_edit_refused')
     expect(refusal?.message).toContain('leave the edit out')
+  })
+})
+
+describe('an event', () => {
+  const awaited: Question = {
+    ...question,
+    kind: 'event',
+    node: 'await_approval',
+    events: ['Approved', 'Rejected'],
+    slots: ['note'],
+  }
+  const given: Decision = { verdict: 'event', action: 'digest-a', edited: false, event: 'Approved' }
+
+  it('must be one of those there are', () => {
+    expect(refusalOf(awaited, ada, given)).toBeUndefined()
+    for (const event of ['approved', 'Constructor', '', '__proto__', 'A'.repeat(5_000)]) {
+      const refusal = refusalOf(awaited, ada, { ...given, event })
+      expect(refusal?.code).toBe('bad_request')
+      expect(refusal?.message).toContain('is no event of await_approval; give Approved or Rejected.')
+      expect(refusal?.message.length).toBeLessThan(250)
+      expect(refusal?.data.events).toEqual(['Approved', 'Rejected'])
+    }
+    expect(refusalOf(awaited, ada, { ...given, event: undefined })?.message).toContain('No event was named')
+    expect(refusalOf({ ...awaited, events: [] }, ada, given)?.message).toContain('it waits for none')
+  })
+
+  it('writes the artifacts of its state and no others', () => {
+    expect(refusalOf(awaited, ada, { ...given, artifacts: ['note'] })).toBeUndefined()
+    expect(refusalOf(awaited, ada, { ...given, artifacts: ['note', 'fix'] })?.message).toBe(
+      'await_approval does not write the artifact "fix"; it may write note.',
+    )
+  })
+
+  it('goes with no other verdict, and no other verdict answers it', () => {
+    expect(refusalOf(question, ada, { ...approve, event: 'Approved' })?.message).toContain(
+      'go only with the verdict "event"',
+    )
+    expect(refusalOf(awaited, ada, approve)?.message).toContain('answer event')
+  })
+
+  it('needs the role also where no question stands, and an agent never gives it', () => {
+    const state = { node: 'talk', visit: 2, role: 'operator', events: ['Done'], slots: [] }
+    const done = { event: 'Done', artifacts: [] }
+    expect(eventGivenRefusal(state, { ...ada, roles: ['operator'] }, done)).toBeUndefined()
+    expect(eventGivenRefusal(state, { ...ada, roles: ['viewer'] }, done)?.code).toBe('approval_role')
+    expect(eventGivenRefusal(state, { ...ada, kind: 'agent' }, done)?.code).toBe('approval_role')
+    expect(eventGivenRefusal(state, ada, { ...done, event: 'Never' })?.message).toContain('give Done')
+  })
+
+  it('that came second is told which one was given', () => {
+    const state = { status: 'decided', verdict: 'event', event: 'Rejected', by: 'person:bo', at: 0 } as const
+    expect(refusalOf({ ...awaited, state }, ada, given)?.message).toContain('bo already gave "Rejected"')
   })
 })

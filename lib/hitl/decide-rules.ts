@@ -6,6 +6,7 @@
  * first decision is the only one. What it never does: let anything but a signed-in person, or a token that a person
  * made for this, decide; read silence as a yes (silence.ts).
  */
+import { clip } from '@/lib/base/clip'
 import type { Hash } from '@/lib/base/hash'
 import { Problem } from '@/lib/base/problem'
 import { satisfies } from './roles'
@@ -21,9 +22,12 @@ export interface Question {
   visit: number
   /** Digest of the exact action. */
   action: Hash
+  /** Of an `event` question: the events there are, and the artifacts that whoever gives one may write. */
+  events?: readonly string[]
+  slots?: readonly string[]
   state:
     | { status: 'open' }
-    | { status: 'decided'; verdict: Verdict; by: string; at: number }
+    | { status: 'decided'; verdict: Verdict; event?: string; by: string; at: number }
     | { status: 'void'; at: number }
 }
 
@@ -42,6 +46,9 @@ export interface Decision {
   action: Hash
   /** True when the decision carries an edited action. */
   edited: boolean
+  /** With the verdict `event`: which one, and the names of the artifacts it writes. */
+  event?: string
+  artifacts?: readonly string[]
 }
 
 export type May = { may: true } | { may: false; because: string }
@@ -54,14 +61,32 @@ export function mayDecide(question: Question, decider: Decider): May {
 
 /**
  * Why this decision cannot be taken, or nothing when it can. Codes: `approval_decided`, `approval_gone`,
- * `scope_missing`, `approval_role`, `approval_digest`, `bad_request`, `approval_edit_refused`.
+ * `scope_missing`, `approval_role`, `approval_digest`, `bad_request` (its data names the `events` or `slots` there are),
+ * `approval_edit_refused`.
  */
 export function refusalOf(question: Question, decider: Decider, decision: Decision): Problem | undefined {
   return (
     stateRefusal(question) ??
     deciderRefusal(question, decider) ??
     digestRefusal(question, decision) ??
-    verdictRefusal(question, decision)
+    verdictRefusal(question, decision) ??
+    eventRefusal(question, decision)
+  )
+}
+
+/**
+ * Why this decider may not give a state its event, or nothing when they may: an event outside of a question, which a
+ * hybrid state takes while its prompt is at work. The same codes as `refusalOf`, without those of a question's state.
+ */
+export function eventGivenRefusal(
+  state: Pick<Question, 'node' | 'visit' | 'role' | 'events' | 'slots'>,
+  decider: Decider,
+  given: Required<Pick<Decision, 'event' | 'artifacts'>>,
+): Problem | undefined {
+  const question: Question = { ...state, id: '', kind: 'event', action: '', state: { status: 'open' } }
+  return (
+    deciderRefusal(question, decider) ??
+    eventRefusal(question, { ...given, verdict: 'event', action: '', edited: false })
   )
 }
 
@@ -72,8 +97,8 @@ function stateRefusal({ id, node, visit, state }: Question): Problem | undefined
     case 'decided':
       return new Problem(
         'approval_decided',
-        `${nameOf(state.by)} already answered "${state.verdict}" for ${node}, visit ${visit}, on ${when(state.at)}; nothing was changed.`,
-        { approval: id, verdict: state.verdict, by: state.by, at: state.at },
+        `${nameOf(state.by)} already ${state.event === undefined ? 'answered' : 'gave'} "${state.event ?? state.verdict}" for ${node}, visit ${visit}, on ${when(state.at)}; nothing was changed.`,
+        { approval: id, verdict: state.verdict, event: state.event, by: state.by, at: state.at },
       )
     case 'void':
       return new Problem(
@@ -136,6 +161,30 @@ function verdictRefusal(question: Question, decision: Decision): Problem | undef
     )
   }
   return undefined
+}
+
+function eventRefusal(question: Question, { verdict, event, artifacts = [] }: Decision): Problem | undefined {
+  const { id, node, events = [], slots = [] } = question
+  if (verdict !== 'event') {
+    if (event === undefined && artifacts.length === 0) return undefined
+    return new Problem(
+      'bad_request',
+      `An event and artifacts go only with the verdict "event"; leave them out to answer "${verdict}" for ${node}.`,
+      { approval: id },
+    )
+  }
+  if (event === undefined || !events.includes(event)) {
+    const found = event === undefined ? 'No event was named' : `"${clip(event, 80)}" is no event of ${node}`
+    const mend = events.length > 0 ? `give ${events.join(' or ')}` : 'it waits for none'
+    return new Problem('bad_request', `${found}; ${mend}.`, { approval: id, events })
+  }
+  const foreign = artifacts.find((name) => !slots.includes(name))
+  if (foreign === undefined) return undefined
+  const mend = slots.length > 0 ? `it may write ${slots.join(', ')}` : 'it may write none'
+  return new Problem('bad_request', `${node} does not write the artifact "${clip(foreign, 80)}"; ${mend}.`, {
+    approval: id,
+    slots,
+  })
 }
 
 /** `person:ada` as people say it: `ada`. */

@@ -11,6 +11,7 @@ const kinds: ApprovalKind[] = [
   'irreversible_failed',
   'rollback_escalated',
   'rollback_failed',
+  'event',
 ]
 
 describe('silence', () => {
@@ -41,8 +42,8 @@ describe('silence', () => {
     })
   })
 
-  it('never answers for an unknown outcome nor ends a stop', () => {
-    for (const kind of ['outcome_unknown', 'rollback_failed'] as const) {
+  it('never answers for an unknown outcome or an event from outside, nor ends a stop', () => {
+    for (const kind of ['outcome_unknown', 'event', 'rollback_failed'] as const) {
       for (const onSilence of ['deny', 'rollback', 'continue', { escalateTo: 'coordinator' }] as const) {
         expect(silenceOf({ ...asked, kind, onSilence }, 1e15)).toEqual({ act: 'hold' })
       }

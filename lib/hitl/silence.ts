@@ -2,9 +2,9 @@
  * What happens when nobody answers (NOTES 3.10 and 3.11).
  *
  * Silence never approves by default. At the deadline the author's word holds: stay held, count as refused, roll back,
- * ask another role, or, only where it is spelled out, go on. Two questions never listen to silence at all, whatever the
- * author wrote: an outcome that nobody knows (guessing it would do an effect twice or lose it), and a stop (level 3),
- * which only an explicit act ends.
+ * ask another role, or, only where it is spelled out, go on. Three questions never listen to silence at all, whatever the
+ * author wrote: an outcome that nobody knows (guessing it would do an effect twice or lose it), an event from outside
+ * (nobody but who gives it knows which), and a stop (level 3), which only an explicit act ends.
  *
  *   asked ──────────────── deadline ─────────────────▶
  *         open, undecided  │ hold         open, and stays so; a late answer still counts
@@ -56,7 +56,7 @@ function meantBySilence({ kind, role, onSilence }: Unanswered): Exclude<SilenceO
 }
 
 function listens(kind: ApprovalKind): boolean {
-  return kind !== 'outcome_unknown' && levelOf(kind) < 3
+  return kind !== 'outcome_unknown' && kind !== 'event' && levelOf(kind) < 3
 }
 
 /** What silence means, as the decision card says it after "If nobody answers": `it stays held`. */

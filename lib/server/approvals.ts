@@ -12,11 +12,12 @@ import { isEditable, verdictsOf } from '@/lib/hitl/verdicts'
 import { type Action, EffectFailed, type Preview } from '@/lib/runners/runner'
 import type { ApprovalRecord } from '@/lib/store/store'
 import { consequenceOf } from '@/lib/view/frame'
-import type { ApprovalCard, ApprovalRow } from '@/lib/view/wire'
+import type { ApprovalCard, ApprovalRow, EventChoice, EventSlot } from '@/lib/view/wire'
 import { effectsFor } from '@/lib/worker/effects'
 import { readJson } from '@/lib/worker/run-book'
 import { jsonValue } from '@/lib/worker/values'
 import { withDescendants } from '@/lib/workflow/graph-index'
+import { eventChoices, eventSlots, eventTerms, slotValues } from './events'
 import type { Installation } from './installation'
 
 /** An inbox row for this person. */
@@ -97,10 +98,12 @@ export async function approvalCardOf(
     onSilence: silenceWords(approval),
     comments: approval.comments,
     verdicts: [...verdictsOf(approval.kind)],
+    ...(approval.kind === 'event' && { events: noted.events, slots: noted.slots }),
     decision:
       state.status === 'decided'
         ? {
             verdict: state.verdict,
+            ...(state.event !== undefined && { event: state.event }),
             by: state.by,
             at: state.at,
             comment: state.comment,
@@ -118,6 +121,8 @@ interface NotedApproval {
   approval: Approval
   failure: string | undefined
   touches: ApprovalCard['touches']
+  events: EventChoice[]
+  slots: EventSlot[]
   startedBy: string
   startedAt: number
 }
@@ -145,6 +150,8 @@ function noteApproval(run: Run, id: string): NotedApproval {
     approval: structuredClone(approval),
     failure: failureOf(run, approval),
     touches: { agents: [...agents], later },
+    events: eventChoices(run, approval.node),
+    slots: eventSlots(run, approval.node),
     startedBy: run.start?.by ?? '',
     startedAt: run.start?.at ?? 0,
   }
@@ -162,6 +169,9 @@ export interface DecisionWish {
   action: string
   comment: string
   edited?: JsonObject
+  /** With the verdict `event`: which one, and values for artifacts that its state may write. */
+  event?: string
+  artifacts?: JsonObject
   answer?: () => IdempotentAnswer
 }
 
@@ -177,11 +187,19 @@ export async function decideApproval(
 ): Promise<void> {
   const question = await installation.book.read(record.runId, (run) => {
     const approval = run.approvals.get(record.id as Approval['id'])
-    return approval && structuredClone(approval)
+    return approval && { ...structuredClone(approval), ...eventTerms(run, approval.node) }
   })
   if (!question) throw new Problem('not_found', `No approval is known as "${record.id}"`)
-  const refusal = refusalOf(question, principal, { ...wish, edited: wish.edited !== undefined })
+  const { event, artifacts = {} } = wish
+  const refusal = refusalOf(question, principal, {
+    verdict: wish.verdict,
+    action: wish.action,
+    edited: wish.edited !== undefined,
+    artifacts: Object.keys(artifacts),
+    ...(event !== undefined && { event }),
+  })
   if (refusal) throw refusal
+  const written = slotValues(question.declared, artifacts)
   const edited = wish.edited && (await revised(installation, record, question, wish.edited))
   await installation.book.execute(
     record.runId,
@@ -192,9 +210,11 @@ export async function decideApproval(
       by: actorOf(principal),
       action: wish.action,
       edited: edited?.ref,
+      event,
+      ...(written.refs.length > 0 && { artifacts: written.refs }),
       comment: wish.comment,
     },
-    { values: edited && [jsonValue(edited.action)], answer: wish.answer },
+    { values: [...(edited ? [jsonValue(edited.action)] : []), ...written.values], answer: wish.answer },
   )
 }
 

@@ -193,9 +193,28 @@ export interface ApprovalCard extends ApprovalRow {
   onSilence: string
   comments: { by: string; at: number; comment: string }[]
   verdicts: Verdict[]
-  /** Of an `event` question: what may be answered, and where each leads. Send one back as `event`, with the verdict `event`. */
-  events?: { event: string; to: string; label: string }[]
+  /**
+   * Of an `event` question: what may be answered, and where each leads. Send one back as `event`, with the verdict
+   * `event`. `insteadOf`: the state that was meant, and is at its limit. Without `to` the run ends there.
+   */
+  events?: EventChoice[]
+  /** Of an `event` question: artifacts that may be sent along, as `artifacts {name: value}`. */
+  slots?: EventSlot[]
   decision?: { verdict: Verdict; event?: string; by: string; at: number; comment: string; edited: boolean }
+}
+
+export interface EventChoice {
+  event: string
+  to?: string
+  label: string
+  insteadOf?: string
+}
+
+export interface EventSlot {
+  name: string
+  mediaType: string
+  mode: 'replace' | 'append'
+  description: string
 }
 
 export type { PlanFate }

@@ -4,9 +4,11 @@ import type { JsonObject } from '@/lib/base/json'
 import type { ApprovalCard, ApprovalRow, Page } from '@/lib/view/wire'
 import { approvalCardOf, approvalRecord, approvalRowOf, decideApproval } from '../approvals'
 import { route } from '../current'
+import { type EventPlace, giveEvent } from '../events'
 import { type PageRequest, pageOf, queryOf } from '../http/paging'
 import { json } from '../http/route'
 import type { Installation } from '../installation'
+import { runIdFrom } from '../run-id'
 
 const listQuery = z.object({
   show: z.enum(['open', 'decided']).default('open'),
@@ -48,23 +50,72 @@ export async function approvalCard(
   return approvalCardOf(installation, await approvalRecord(installation, id), principal)
 }
 
+/** A person writes little, and a program may bring a report along. */
+const maxDecisionBytes = 4 * 1024 * 1024
+const artifactValues = z
+  .record(z.string(), z.json())
+  .refine((values) => Object.keys(values).length <= 256, 'At most 256 artifacts go with an event.')
+
 const decisionBody = z.strictObject({
-  verdict: z.enum(['approve', 'refuse', 'took_effect', 'not_taken', 'acknowledge']),
+  verdict: z.enum(['approve', 'refuse', 'took_effect', 'not_taken', 'acknowledge', 'event']),
   action: z.string().max(100),
   comment: z.string().max(500).default(''),
   edited: z.record(z.string(), z.json()).optional(),
+  event: z.string().max(200).optional(),
+  artifacts: artifactValues.optional(),
 })
 
 /** `POST /api/v1/approvals/{approval}/decision` */
 export const postDecision = route(
-  { auth: 'either', scope: 'approvals:decide', body: decisionBody, idempotent: true },
+  {
+    auth: 'either',
+    scope: 'approvals:decide',
+    body: decisionBody,
+    idempotent: true,
+    maxBodyBytes: maxDecisionBytes,
+  },
   async ({ installation, params, principal, body }) => {
     const record = await approvalRecord(installation, params.approval ?? '')
     await decideApproval(installation, record, principal, {
       ...body,
       edited: body.edited as JsonObject | undefined,
+      artifacts: body.artifacts as JsonObject | undefined,
     })
     return json(await approvalCardOf(installation, await approvalRecord(installation, record.id), principal))
+  },
+)
+
+const eventBody = z.strictObject({
+  event: z.string().min(1).max(200),
+  /** Id of the state; absent: the one the run is at. */
+  node: z.string().min(1).max(300).optional(),
+  comment: z.string().max(500).default(''),
+  artifacts: artifactValues.optional(),
+})
+
+/** `POST /api/v1/runs/{run}/events`: tells a state that waits for it, or a hybrid one at work, what happened. */
+export const postEvent = route(
+  {
+    auth: 'either',
+    scope: 'approvals:decide',
+    body: eventBody,
+    idempotent: true,
+    maxBodyBytes: maxDecisionBytes,
+  },
+  async ({ installation, params, principal, body, idempotency }) => {
+    const runId = runIdFrom(params.run)
+    const { event, node, comment } = body
+    const answerOf = (place: EventPlace) => ({ run: runId, event, ...place })
+    const place = await giveEvent(installation, runId, principal, {
+      event,
+      comment,
+      artifacts: body.artifacts as JsonObject | undefined,
+      ...(node !== undefined && { node }),
+      ...(idempotency && {
+        answer: (at: EventPlace) => idempotency.answer(200, JSON.stringify(answerOf(at))),
+      }),
+    })
+    return json(answerOf(place))
   },
 )
 
