@@ -28,10 +28,15 @@ export const problemStatus = {
   ledger_broken: 422,
   ledger_tail_cut: 422,
   bundle_invalid: 422,
+  bundle_link_broken: 422,
+  bundle_value_wrong: 422,
+  bundle_value_missing: 422,
+  bundle_claim_false: 422,
   key_unusable: 500,
   // requests
   bad_request: 400,
   method_not_allowed: 405,
+  opened_read_only: 403,
   body_too_large: 413,
   body_not_json: 400,
   unsupported_media_type: 415,
@@ -82,6 +87,9 @@ export const problemStatus = {
   rollback_outside_run: 403,
   rollback_busy: 409,
   rollback_nothing: 409,
+  // forks
+  fork_plan_changed: 409,
+  fork_impossible: 422,
   // effects
   path_outside_roots: 422,
   path_is_symlink: 422,

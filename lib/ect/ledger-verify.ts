@@ -245,11 +245,13 @@ function failureOf(error: unknown, seq: number, jti: string | undefined): Ledger
 }
 
 /**
- * The parents a token says are of another run (NOTES 1): the step that began this run, and the ends of runs that a
- * step of this one began. The token is signed, so the record is.
+ * The parents a token says are of another run (NOTES 1): the step that began this run, the token it was forked from, and
+ * the ends of runs that a step of this one began. The token is signed, so the record is.
  */
 function linkedParents({ par, ext }: Claims): readonly string[] {
   const linked = readClaim(ext, 'linked')
   const texts = Array.isArray(linked) ? linked.filter((jti) => typeof jti === 'string') : []
-  return readClaim(ext, 'parent_wid') === undefined ? texts : [...texts, ...par]
+  const isBegunElsewhere =
+    readClaim(ext, 'parent_wid') !== undefined || readClaim(ext, 'fork_wid') !== undefined
+  return isBegunElsewhere ? [...texts, ...par] : texts
 }

@@ -62,13 +62,18 @@ export interface Fork {
   /** Tokens of the original that were folded, and the `jti` of the last of them. */
   seq: number
   jti: string
+  /** The node a stepwise run began at. */
+  entry?: string
   /** Steps that are done, and artifacts that were written, in the order they were. */
   carried: CarriedFact[]
-  /** Artifacts that whoever forks gives other values. */
+  reason?: string
+  /** Artifacts that whoever forks gives other values; of an `append` slot each entry, in order. */
   edited: { name: string; value: Hash }[]
 }
 
-export type CarriedFact = Omit<FactOf<'step_carried'> | FactOf<'artifact_set'>, 'jti' | 'at' | 'par'>
+export type CarriedFact =
+  | Omit<FactOf<'step_carried'>, 'jti' | 'at' | 'par'>
+  | Omit<FactOf<'artifact_set'>, 'jti' | 'at' | 'par'>
 
 interface OfVisit {
   node: string

@@ -9,6 +9,7 @@ import { Problem } from '@/lib/base/problem'
 import type { At, Command, Decision } from './commands'
 import { decideApproval, decideComment, decideSilence } from './decide-approvals'
 import { decideEvent, decideHeld } from './decide-events'
+import { decideFork } from './decide-fork'
 import { decideAct, decideActEnd, decideChoice, decideRollback, decideRollbackEnd } from './decide-rollback'
 import {
   decideAsk,
@@ -96,6 +97,7 @@ function decideStarted(run: Run, command: Exclude<Command, { type: 'start' }>, d
 
 function decideStart(run: Run, command: Extract<Command, { type: 'start' }>, draft: Draft): void {
   if (run.state.status !== 'new') throw new Problem('run_moved_on', 'This run has begun already')
+  if (command.fork) return decideFork(run, command, command.fork, draft)
   const { graph } = run.graph
   const { parent, deadlineAt } = command
   draft.add(

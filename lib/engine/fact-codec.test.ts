@@ -85,6 +85,7 @@ const fields: { [T in FactType]: Fields<T> } = {
     deadlineAt: maybe(at),
     forkWid: maybe(uuid),
     forkSeq: maybe(count),
+    forkReason: maybe(text),
   },
   workflow_complete: {
     wfId: text,

@@ -43,6 +43,7 @@ const fields: { [T in FactType]: FieldsOf<T> } = {
     deadlineAt: maybe('deadline_at', 'number'),
     forkWid: maybe('fork_wid'),
     forkSeq: maybe('fork_seq', 'number'),
+    forkReason: maybe('fork_reason'),
   },
   workflow_complete: {
     wfId: at('wf_id'),

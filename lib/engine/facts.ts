@@ -70,6 +70,7 @@ export type FactBody =
       /** The run it was forked from: its `wid`, and how many of its tokens were taken as given. `par` names the last of them. */
       forkWid?: string
       forkSeq?: number
+      forkReason?: string
     }
   | {
       type: 'workflow_complete'

@@ -531,6 +531,27 @@ function listingRuns(store: () => Store): void {
     expect(await store().runs.childCounts(second)).toEqual([])
   })
 
+  it('knows the runs that were forked from others', async () => {
+    const original = aRun()
+    await store().ledger.commit(firstCommit(original))
+    const forked = async (forkOf: RunId) => {
+      const run = aRun()
+      const first = firstCommit(run)
+      await store().ledger.commit({ ...first, create: { ...first.create, forkOf } as RunHeader })
+      return run.runId
+    }
+    const fork = await forked(original.runId)
+    const ofFork = await forked(fork)
+    expect((await store().ledger.header(fork))?.forkOf).toBe(original.runId)
+    expect((await store().runs.get(ofFork))?.forkOf).toBe(fork)
+    expect(await store().runs.get(original.runId)).not.toHaveProperty('forkOf')
+    const of = async (forksOf: RunId[]) =>
+      ids((await store().runs.list({ forksOf }, { limit: 10 })).items).toSorted()
+    expect(await of([original.runId])).toEqual([fork])
+    expect(await of([original.runId, fork])).toEqual([fork, ofFork].toSorted())
+    expect(await of([])).toEqual([])
+  })
+
   it('narrows by every filter', async () => {
     const old = await start(1_000, { status: 'ended', terminal: 'failed', endedAt: 2_000 })
     const stuck = await start(2_000, { failedCount: 1 })

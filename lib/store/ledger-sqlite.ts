@@ -44,8 +44,8 @@ export interface ParentColumns {
   parentIndex: number | null
 }
 
-type HeaderRow = Omit<RunHeader, 'parent' | 'keptFor'> &
-  ParentColumns & { keptOwner: string | null; keptUntil: number | null }
+type HeaderRow = Omit<RunHeader, 'parent' | 'forkOf' | 'keptFor'> &
+  ParentColumns & { forkOf: RunId | null; keptOwner: string | null; keptUntil: number | null }
 
 /** The step that began a run, or undefined for a run of its own. */
 export function parentOf(row: ParentColumns): ParentPlace | undefined {
@@ -83,10 +83,15 @@ export function sqliteLedger(
     async header(runId) {
       const row = read.header.get(runId)
       if (!row) return undefined
-      const { parentRun, parentNode, parentVisit, parentIndex, keptOwner, keptUntil, ...header } = row
+      const { parentRun, parentNode, parentVisit, parentIndex, forkOf, keptOwner, keptUntil, ...header } = row
       const parent = parentOf({ parentRun, parentNode, parentVisit, parentIndex })
       const keptFor = keptOwner !== null && { owner: keptOwner, until: keptUntil ?? 0 }
-      return { ...header, ...(parent && { parent }), ...(keptFor && { keptFor }) }
+      return {
+        ...header,
+        ...(parent && { parent }),
+        ...(forkOf !== null && { forkOf }),
+        ...(keptFor && { keptFor }),
+      }
     },
     rows: async (runId, after, limit) => read.rows.all(runId, after, limit),
     row: async (runId, jti) => read.row.get(runId, jti),
@@ -174,13 +179,14 @@ function fence(write: Write, commit: Commit): void {
   }
   let changes: number
   if (create) {
-    const { wid, version, workflowName, startedBy, parent, keptFor } = create
+    const { wid, version, workflowName, startedBy, parent, forkOf, keptFor } = create
     const fixed = [runId, wid, version, workflowName, startedBy, p.startedAt, p.nodeCount] as const
     const above = [
       parent?.runId ?? null,
       parent?.node ?? null,
       parent?.visit ?? null,
       parent?.index ?? null,
+      forkOf ?? null,
     ] as const
     const kept = [keptFor?.owner ?? null, keptFor?.until ?? null] as const
     changes = write.create.run(...fixed, ...above, ...kept, ...moving).changes
@@ -282,8 +288,9 @@ function writeStatements(db: Database) {
   return {
     create: db.prepare(
       `INSERT INTO runs (id, wid, version, workflow_name, started_by, started_at, node_count,
-         parent_run, parent_node, parent_visit, parent_index, kept_for, kept_until, ${movingColumns.join(', ')})
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${movingColumns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
+         parent_run, parent_node, parent_visit, parent_index, fork_of, kept_for, kept_until,
+         ${movingColumns.join(', ')})
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${movingColumns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
     ),
     move: db.prepare(`UPDATE runs SET ${assigned} WHERE id = ? AND seq = ?`),
     moveLeased: db.prepare(
@@ -325,8 +332,8 @@ function readStatements(db: Database) {
   return {
     header: db.prepare<[string], HeaderRow>(
       `SELECT id AS runId, wid, version, workflow_name AS workflowName, started_by AS startedBy, parent_run AS parentRun,
-         parent_node AS parentNode, parent_visit AS parentVisit, parent_index AS parentIndex, kept_for AS keptOwner,
-         kept_until AS keptUntil FROM runs WHERE id = ?`,
+         parent_node AS parentNode, parent_visit AS parentVisit, parent_index AS parentIndex, fork_of AS forkOf,
+         kept_for AS keptOwner, kept_until AS keptUntil FROM runs WHERE id = ?`,
     ),
     seq: db.prepare<[string], { seq: number }>('SELECT seq FROM runs WHERE id = ?'),
     positionOf: db.prepare<[string, number], { position: number }>(

@@ -179,6 +179,7 @@ function runFilter(filter: RunFilter): (run: RunRecord) => boolean {
     (!filter.parentStep ||
       (run.parent?.node === filter.parentStep.node && run.parent.visit === filter.parentStep.visit)) &&
     (!filter.parents || (run.parent !== undefined && filter.parents.includes(run.parent.runId))) &&
+    (!filter.forksOf || (run.forkOf !== undefined && filter.forksOf.includes(run.forkOf))) &&
     (filter.asking === undefined || run.openApprovals > 0 === filter.asking) &&
     (since === undefined || run.startedAt >= since) &&
     (until === undefined || run.startedAt < until) &&

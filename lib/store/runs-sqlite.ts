@@ -110,6 +110,7 @@ function conditions(filter: RunFilter): Prisma.RunWhereInput[] {
   else if (parent !== undefined) where.push({ parentRun: parent })
   if (parentStep) where.push({ parentNode: parentStep.node, parentVisit: parentStep.visit })
   if (parents) where.push({ parentRun: { in: parents } })
+  if (filter.forksOf) where.push({ forkOf: { in: filter.forksOf } })
   if (asking !== undefined) where.push({ openApprovals: asking ? { gt: 0 } : 0 })
   if (since !== undefined) where.push({ startedAt: { gte: BigInt(since) } })
   if (until !== undefined) where.push({ startedAt: { lt: BigInt(until) } })
@@ -133,6 +134,7 @@ function toRecord(row: Run): RunRecord {
     workflowName: row.workflowName,
     startedBy: row.startedBy,
     ...(parent && { parent }),
+    ...(row.forkOf !== null && { forkOf: row.forkOf as RunId }),
     seq: row.seq,
     status: row.status as RunProjection['status'],
     ...(row.terminal !== null && { terminal: row.terminal as TerminalStatus }),

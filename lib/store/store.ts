@@ -47,6 +47,8 @@ export interface RunFilter {
   parentStep?: { node: string; visit: number }
   /** Runs that steps of any of these began. */
   parents?: RunId[]
+  /** Runs that were forked from any of these. */
+  forksOf?: RunId[]
   /** True: it asks somebody something now. */
   asking?: boolean
   /**
@@ -152,5 +154,5 @@ export interface Store {
 export const answerKeptMs = 7 * 24 * 3_600_000
 /** A value in the store is at most this long. */
 export const maxValueBytes = 64 * 1024 * 1024
-/** Rows of one commit. The engine's largest decision (a join of 100 × 100 parents) stays far below. */
-export const maxRowsPerCommit = 10_000
+/** Rows of one commit. The engine's largest decision is a fork of a long walk: 30,000 steps and artifacts, and what goes before. */
+export const maxRowsPerCommit = 31_000

@@ -24,5 +24,6 @@ export function runRowOf(run: RunHeader & RunProjection): RunRow {
       visit: run.parent.visit,
       index: run.parent.index,
     },
+    forkOf: run.forkOf,
   }
 }
