@@ -15,14 +15,13 @@ const did: Record<Verdict, string> = {
 /** Says what was just decided, and leads to the run it moved. */
 export function tellDecided(
   card: ApprovalCard,
-  verdict: Verdict,
-  edited: boolean,
+  { verdict, event, edited }: { verdict: Verdict; event?: string | undefined; edited: boolean },
   go: (href: string) => void,
   /** Its answer was lost on the way, and the decision was found in the ledger afterwards. */
   found = false,
 ): void {
   const what = edited ? `${card.target}, with your edit` : card.target
-  tell(`${did[verdict]} “${card.label}”`, {
+  tell(event === undefined ? `${did[verdict]} “${card.label}”` : `Gave “${event}” to “${card.label}”`, {
     detail: found ? `Your decision was taken: ${what}` : what,
     action: {
       word: 'Open the run',

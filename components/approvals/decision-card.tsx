@@ -20,9 +20,20 @@ import { Comments } from './comments'
 import { Decided } from './decided'
 import { DeadlineSentence, DecisionFacts } from './decision-facts'
 import { EditChange } from './edit-change'
+import { EventActs } from './event-acts'
 import { verdictKeys, verdictWords } from './words'
 
-export type Answer = (verdict: Verdict, comment: string, edited?: JsonObject) => Promise<boolean>
+export interface AnswerWish {
+  verdict: Verdict
+  comment: string
+  edited?: JsonObject
+  /** With the verdict `event`: which one, and values for artifacts. */
+  event?: string
+  artifacts?: JsonObject
+}
+
+/** Resolves to true once the question is settled. */
+export type Answer = (wish: AnswerWish) => Promise<boolean>
 
 /**
  * The decision card, in this order and with nothing above it: what will happen, the diff, can it be undone, what it
@@ -54,7 +65,7 @@ export function DecisionCard({
   return (
     <div className={cx('flex flex-col', !compact && 'min-h-0 flex-1 overflow-auto')} key={card.id}>
       {card.consequence === 'irreversible' && (
-        <CannotBeUndone failed={card.kind !== 'approval'} compact={compact} />
+        <CannotBeUndone failed={card.kind !== 'approval' && card.kind !== 'event'} compact={compact} />
       )}
       <div
         className={cx(
@@ -74,7 +85,11 @@ export function DecisionCard({
         <Preview card={card} compact={compact} />
         <DecisionFacts card={card} compact={compact} />
         {!compact && <span className="flex-1 md:hidden" />}
-        {open ? (
+        {open && card.kind === 'event' ? (
+          <EventActs card={card} compact={compact} busy={busy} note={note} onAnswer={onAnswer}>
+            {!compact && <OneKeyAway card={card} />}
+          </EventActs>
+        ) : open ? (
           <Acts
             card={card}
             compact={compact}
@@ -197,7 +212,7 @@ function Acts({
   const mayEdit = may && card.editable !== undefined && card.verdicts.includes('approve')
   const choose = (verdict: Verdict) => {
     if (verdictWords[verdict].ask) setAsking(verdict)
-    else void onAnswer(verdict, '')
+    else void onAnswer({ verdict, comment: '' })
   }
   const held = (verdict: Verdict) => verdict === 'approve' && card.consequence === 'irreversible'
   const [first, second] = card.verdicts
@@ -240,7 +255,7 @@ function Acts({
                 shortcut={key}
                 busy={busy}
                 disabled={!card.mayDecide}
-                onHeld={() => void onAnswer(verdict, '')}
+                onHeld={() => void onAnswer({ verdict, comment: '' })}
                 about={card.target}
                 wraps
                 className={cx('max-md:col-span-2', compact && 'md:w-full')}
@@ -291,7 +306,7 @@ function Acts({
           note={note}
           onClose={() => setAsking(undefined)}
           onAnswer={async (comment) => {
-            if (await onAnswer(asking, comment)) setAsking(undefined)
+            if (await onAnswer({ verdict: asking, comment })) setAsking(undefined)
           }}
         />
       )}
@@ -306,7 +321,7 @@ function Acts({
           note={note}
           onClose={() => setEditing(false)}
           onApprove={async (edited) => {
-            if (await onAnswer('approve', '', edited)) setEditing(false)
+            if (await onAnswer({ verdict: 'approve', comment: '', edited })) setEditing(false)
           }}
         />
       )}

@@ -17,6 +17,7 @@ const undoSub = {
 
 /** What a person weighs, in the order they weigh it: undo, what it touches, why, who else, and by when. */
 export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; compact?: boolean }) {
+  if (card.kind === 'event') return <EventFacts card={card} compact={compact} />
   const agents = card.touches.agents
   const pauses = card.stepKind === 'pause_for_approval'
   const released = pauses ? releaseSentence(card.touches) : undefined
@@ -52,6 +53,33 @@ export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; c
       </Fact>
       <Fact label="Also decides">
         Nobody else. <Sub>One {card.role} is enough; the first answer holds.</Sub>
+      </Fact>
+      {card.state === 'open' && (
+        <div className="contents max-md:hidden">
+          <Fact label="Deadline">
+            <DeadlineSentence card={card} />
+          </Fact>
+        </div>
+      )}
+    </Facts>
+  )
+}
+
+/** Of a state that waits for its event: giving one changes nothing by itself, and more than a person may give it. */
+function EventFacts({ card, compact }: { card: ApprovalCard; compact: boolean }) {
+  return (
+    <Facts className={compact ? 'mt-2' : 'mt-4 max-md:mt-2'} label={compact ? 104 : 112} dense={compact}>
+      <Fact label="Undo">
+        Not needed. <Sub>The event changes nothing itself; what follows can be rolled back to before it.</Sub>
+      </Fact>
+      <Fact label="Asks because">
+        {card.reason ? asSentence(card.reason) : kindWords.event.because}{' '}
+        <Sub>
+          <Actor id={card.runStartedBy} /> began the run <RelativeTime at={card.runStartedAt} />.
+        </Sub>
+      </Fact>
+      <Fact label="Also decides">
+        Any {card.role}, or another system over the API. <Sub>The first event holds.</Sub>
       </Fact>
       {card.state === 'open' && (
         <div className="contents max-md:hidden">

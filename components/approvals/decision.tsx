@@ -6,13 +6,12 @@ import { LiveMark } from '@/components/shell/live-mark'
 import { ErrorNote } from '@/components/ui/error-note'
 import { Skeleton } from '@/components/ui/skeleton'
 import { warn } from '@/components/ui/toast'
-import type { JsonObject } from '@/lib/base/json'
 import type { Verdict } from '@/lib/hitl/terms'
 import { isApiProblem, isRefusal, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
 import { useApproval, useDecide, useMe } from '@/lib/ui/queries'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { tellDecided } from './decided-toast'
-import { DecisionCard } from './decision-card'
+import { type AnswerWish, DecisionCard } from './decision-card'
 import { StaleDecision } from './stale-decision'
 import type { TooLate } from './too-late'
 import { kindWords, verdictWords } from './words'
@@ -20,6 +19,7 @@ import { kindWords, verdictWords } from './words'
 /** An answer that was sent and not answered. Until the question is read anew, nobody here knows whether it arrived. */
 interface Lost {
   verdict: Verdict
+  event?: string | undefined
   comment: string
   edited: boolean
   at: number
@@ -84,18 +84,18 @@ export function Decision({
         `It was not taken; ${card.kind === 'approval' ? 'the step is still held' : 'the question is still open'}.`,
       )
     } else if (isOurs(card, lost, me)) {
-      tellDecided(card, lost.verdict, lost.edited, router.push, true)
+      tellDecided(card, lost, router.push, true)
       onDecided?.()
     } else {
       setTooLate({ ...lost, sentence: 'This question was closed meanwhile.' })
     }
   }, [lost, readSince, card, me, onDecided, router])
 
-  async function answer(verdict: Verdict, comment: string, edited?: JsonObject): Promise<boolean> {
+  async function answer({ verdict, comment, edited, event, artifacts }: AnswerWish): Promise<boolean> {
     if (!card || decide.isPending || lost) return false
     setNote(undefined)
     setEditRefused(undefined)
-    const intent = JSON.stringify([verdict, comment, card.action, edited])
+    const intent = JSON.stringify([verdict, comment, card.action, edited, event, artifacts])
     const idempotencyKey = attempt.get(intent) ?? newIdempotencyKey()
     attempt.set(intent, idempotencyKey)
     try {
@@ -106,13 +106,15 @@ export function Decision({
         comment,
         idempotencyKey,
         ...(edited ? { edited } : {}),
+        ...(event === undefined ? {} : { event }),
+        ...(artifacts ? { artifacts } : {}),
       })
-      tellDecided(card, verdict, edited !== undefined, router.push)
+      tellDecided(card, { verdict, event, edited: edited !== undefined }, router.push)
       onDecided?.()
       return true
     } catch (error) {
       if (isApiProblem(error) && tooLateCodes.has(error.code)) {
-        setTooLate({ verdict, at: Date.now(), sentence: error.message, comment })
+        setTooLate({ verdict, event, at: Date.now(), sentence: error.message, comment })
         return true
       }
       if (isApiProblem(error, 'approval_edit_refused') || isApiProblem(error, 'input_invalid')) {
@@ -124,7 +126,7 @@ export function Decision({
         attempt.delete(intent)
         warn('Your decision was not taken', `${sentenceOf(error)} Nothing was changed.`)
       } else {
-        setLost({ verdict, comment, edited: edited !== undefined, at: Date.now() })
+        setLost({ verdict, event, comment, edited: edited !== undefined, at: Date.now() })
         setNote(
           `We do not know yet whether your ${verdictWords[verdict].noun} arrived; this is looked up when the connection is back.`,
         )
@@ -168,6 +170,7 @@ function isOurs({ decision }: ApprovalCard, lost: Lost, me: string): boolean {
     decision !== undefined &&
     decision.by === `person:${me}` &&
     decision.verdict === lost.verdict &&
+    decision.event === lost.event &&
     decision.comment === lost.comment &&
     decision.edited === lost.edited
   )

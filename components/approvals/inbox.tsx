@@ -26,6 +26,7 @@ const keyWords: [string, string][] = [
   ['j k', 'next and previous question'],
   ['a', 'approve, or the first answer; held where it cannot be undone'],
   ['x', 'refuse, or the second answer'],
+  ['1 … 9', 'give a state its event'],
   ['e', 'edit the change, then approve it'],
   ['m', 'write a comment'],
   ['i', 'input of the step'],
@@ -207,12 +208,13 @@ const answers: Record<ApprovalKind, string[]> = {
   irreversible_failed: ['acknowledge'],
   rollback_escalated: ['acknowledge'],
   rollback_failed: ['acknowledge'],
-  event: [],
+  event: ['give the event'],
 }
 
 /** The keys that answer the question on screen; none where this person cannot answer it. */
 function answerKeys(row: ApprovalRow | undefined): [key: string, word: string][] {
   if (row?.state !== 'open' || !row.mayDecide) return []
+  if (row.kind === 'event') return [['1 … 9', 'give the event']]
   return answers[row.kind].map((word, at) => [verdictKeys[at] ?? '', word])
 }
 

@@ -12,7 +12,7 @@ import { useShortcuts } from '@/lib/ui/shortcuts'
 import { plainActor, plainWords } from '@/lib/view/frame'
 import type { ApprovalCard } from '@/lib/view/wire'
 import type { TooLate } from './too-late'
-import { verdictWords } from './words'
+import { pastOf, verdictWords } from './words'
 
 /** A decision that came too late: who decided, when and why, and the way on. The person's own click changed nothing. */
 export function StaleDecision({
@@ -38,7 +38,7 @@ export function StaleDecision({
           <div className="min-w-0">
             <b className="block text-balance">
               {won
-                ? `Your ${noun} was not taken: ${plainActor(won.by)} ${verdictWords[won.verdict].past} this step ${age(Math.max(0, tried.at - won.at))} before you.`
+                ? `Your ${noun} was not taken: ${plainActor(won.by)} ${pastOf(won)} this step ${age(Math.max(0, tried.at - won.at))} before you.`
                 : `Your ${noun} was not taken.`}
             </b>
             <p className="mt-1 text-ink-2">
@@ -50,12 +50,14 @@ export function StaleDecision({
           <Facts>
             <Fact label="You">
               <span className="num">{clockTime(tried.at)}</span>{' '}
-              <Sub>{verdictWords[tried.verdict].past}, digest</Sub> <CopyId id={card.action} what="digest" />
+              <Sub>{tried.event === undefined ? pastOf(tried) : `gave “${tried.event}”`}, digest</Sub>{' '}
+              <CopyId id={card.action} what="digest" />
             </Fact>
             {won && (
               <Fact label="Decided">
                 <span className="num">{clockTime(won.at)}</span>{' '}
-                <Sub>{verdictWords[won.verdict].past} by</Sub> <Actor id={won.by} />
+                <Sub>{won.event === undefined ? `${pastOf(won)} by` : `“${won.event}”, by`}</Sub>{' '}
+                <Actor id={won.by} />
               </Fact>
             )}
             {tried.comment && (

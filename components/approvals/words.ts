@@ -77,7 +77,12 @@ export const verdictWords: Record<Verdict, VerdictWords> = {
     },
   },
   acknowledge: { button: named('Acknowledge'), past: 'acknowledged', noun: 'acknowledgement' },
-  event: { button: named('Give the event of'), past: 'gave the event of', noun: 'event' },
+  event: { button: named('Give the event of'), past: 'gave its event to', noun: 'event' },
+}
+
+/** What a decider did, with the event by its name: "approved", "gave “Approved” to". What it was done to follows. */
+export function pastOf({ verdict, event }: { verdict: Verdict; event?: string | undefined }): string {
+  return event === undefined ? verdictWords[verdict].past : `gave “${event}” to`
 }
 
 /** The keys of answers, by their place: the first is `a`, the second `x`. */
@@ -116,9 +121,10 @@ export function listed(names: string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
-/** "grace approved" of a decided row. */
-export function decidedWords(row: Pick<ApprovalRow, 'verdict' | 'by'>): string {
+/** "grace approved" of a decided row, "grace gave “Approved”" where the event is known. */
+export function decidedWords(row: Pick<ApprovalRow, 'verdict' | 'by'> & { event?: string }): string {
   if (!row.verdict) return 'closed without an answer'
   const by = row.by === 'silence' ? 'Silence' : row.by ? plainActor(row.by) : 'Someone'
+  if (row.verdict === 'event') return row.event ? `${by} gave “${row.event}”` : `${by} gave the event`
   return `${by} ${verdictWords[row.verdict].past}${row.verdict === 'took_effect' || row.verdict === 'not_taken' ? ' this step' : ''}`
 }

@@ -287,7 +287,10 @@ function Outcome({
         )}
         {decision?.state.status === 'decided' && (
           <Fact label="Decided">
-            <Actor id={decision.state.by} /> {verdictPast[decision.state.verdict]}{' '}
+            <Actor id={decision.state.by} />{' '}
+            {decision.state.event === undefined
+              ? verdictPast[decision.state.verdict]
+              : `gave “${decision.state.event}”`}{' '}
             <Moment at={decision.state.at} />.{' '}
             {decision.state.comment && <Sub>“{decision.state.comment}”</Sub>}
           </Fact>

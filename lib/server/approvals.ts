@@ -17,7 +17,7 @@ import { effectsFor } from '@/lib/worker/effects'
 import { readJson } from '@/lib/worker/run-book'
 import { jsonValue } from '@/lib/worker/values'
 import { withDescendants } from '@/lib/workflow/graph-index'
-import { eventChoices, eventSlots, eventTerms, slotValues } from './events'
+import { eventChoices, eventSlots, eventTerms, shownChoices, slotValues } from './events'
 import type { Installation } from './installation'
 
 /** An inbox row for this person. */
@@ -98,7 +98,10 @@ export async function approvalCardOf(
     onSilence: silenceWords(approval),
     comments: approval.comments,
     verdicts: [...verdictsOf(approval.kind)],
-    ...(approval.kind === 'event' && { events: noted.events, slots: noted.slots }),
+    ...(approval.kind === 'event' && {
+      events: await shownChoices(installation, record.runId, noted.events),
+      slots: noted.slots,
+    }),
     decision:
       state.status === 'decided'
         ? {

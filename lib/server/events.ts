@@ -33,6 +33,26 @@ export function eventChoices(run: Run, node: string): EventChoice[] {
   })
 }
 
+/**
+ * The same as people are told it. In a run that is one turn of a state, an event leads on in the run above it, and any
+ * other answer goes to the model that asked for it.
+ */
+export async function shownChoices(
+  { book, store }: Pick<Installation, 'book' | 'store'>,
+  runId: RunId,
+  choices: EventChoice[],
+): Promise<EventChoice[]> {
+  const isTurn = await book.read(runId, ({ graph }) =>
+    choices.some(({ to }) => to !== undefined && graph.nodes.get(to)?.kind === 'prompt_turn'),
+  )
+  if (!isTurn) return choices
+  const above = (await store.ledger.header(runId))?.parent
+  const meant = above ? await book.read(above.runId, (run) => eventChoices(run, above.node)) : []
+  return choices.map(
+    ({ event }) => meant.find((choice) => choice.event === event) ?? { event, label: 'the model is told' },
+  )
+}
+
 /** The artifacts that whoever gives the event may write. */
 export function eventSlots(run: Run, node: string): EventSlot[] {
   return declaredSlots(run, run.graph.nodes.get(node)).map(({ name, mediaType, mode, extra }) => ({

@@ -58,6 +58,9 @@ export interface Decision {
   action: string
   comment: string
   edited?: JsonObject
+  /** With the verdict `event`: which one, and values for artifacts. */
+  event?: string
+  artifacts?: JsonObject
   idempotencyKey: string
 }
 
