@@ -45,6 +45,8 @@ export interface Bar {
   takenBack?: { seq: Seq; from: ShownState }
   /** The attempt failed and another one followed. */
   retried?: true
+  /** It is the undoing of the visit, not the visit itself. */
+  undo?: true
   /** Taken as done from the run this one was forked from. */
   carried?: true
 }

@@ -1,0 +1,82 @@
+/*
+ * Marks: the tokens one jumps to. What a person did is told from what the engine did by who the token says did it:
+ * silence and the engine are nobody.
+ */
+import type { Fact } from '@/lib/engine/facts'
+import { actWords } from '../act-words'
+import type { Mark, MarkKind, Seq, Transition } from './terms'
+
+/** What people may do to a run. A program with an API token acts for a person, and counts as one. */
+const acts = new Set<Fact['type']>([
+  'approval_decided',
+  'approval_commented',
+  'event_given',
+  'run_paused',
+  'run_resumed',
+  'cancel_asked',
+  'rollback_request',
+  'rollback_choice',
+])
+const nobody = new Set(['engine', 'silence'])
+
+export class MarkKeeper {
+  readonly #byKind: Record<MarkKind, Mark[]> = {
+    error: [],
+    person: [],
+    artifact: [],
+    rollback: [],
+    fork: [],
+    transition: [],
+  }
+  readonly #byArtifact = new Map<string, Mark[]>()
+
+  taken(seq: Seq, at: number, fact: Fact | undefined): void {
+    if (!fact) return
+    const place = 'visit' in fact ? { node: fact.node, visit: fact.visit } : {}
+    const put = (kind: MarkKind, words = actWords(fact), more: Partial<Mark> = {}): Mark => {
+      const mark: Mark = { seq, at, kind, words, ...place, ...more }
+      this.#byKind[kind].push(mark)
+      return mark
+    }
+    if (acts.has(fact.type) && 'by' in fact && !nobody.has(fact.by)) put('person')
+    switch (fact.type) {
+      case 'error': {
+        const passing = fact.retryAt !== undefined || fact.severity === 'info' || fact.severity === 'warning'
+        put('error', undefined, passing ? { passing } : {})
+        return
+      }
+      case 'artifact_set': {
+        const mark = put('artifact', `${fact.artifact} changed`, { artifact: fact.artifact })
+        const marks = this.#byArtifact.get(fact.artifact)
+        if (marks) marks.push(mark)
+        else this.#byArtifact.set(fact.artifact, [mark])
+        return
+      }
+      case 'rollback_request':
+      case 'rollback_result':
+      case 'rollback_choice':
+        put('rollback')
+        return
+      case 'workflow_start':
+        if (fact.forkWid !== undefined) put('fork', 'forked from another run')
+        return
+      default:
+    }
+  }
+
+  entered({ seq, at, node, visit }: Transition): void {
+    this.#byKind.transition.push({ seq, at, kind: 'transition', words: `→ ${node}`, node, visit })
+  }
+
+  of(kind: MarkKind): readonly Mark[] {
+    return this.#byKind[kind]
+  }
+
+  ofArtifact(artifact: string): readonly Mark[] {
+    return this.#byArtifact.get(artifact) ?? []
+  }
+
+  get artifacts(): readonly string[] {
+    return [...this.#byArtifact.keys()]
+  }
+}
