@@ -1,8 +1,9 @@
 'use client'
 import { type ReactNode, useMemo, useState } from 'react'
-import { type DiffRow, diffRows, foldRows } from '@/lib/ui/diff-rows'
 import { count } from '@/lib/ui/format-time'
+import { diffRows, foldRows } from '@/lib/view/diff/text-diff'
 import { cx } from './cx'
+import { DiffHead, DiffLine, lineKey } from './diff-line'
 
 /** Rows drawn before a person asks for more: a screen or ten. */
 const rowsAtFirst = 400
@@ -53,9 +54,9 @@ export function Diff({
           {found.rows.length === 0 && <p className="px-3 py-1 text-ink-3">Both are empty.</p>}
           {shown.map((row, index) =>
             row.kind !== 'fold' ? (
-              <Line key={lineKey(row)} row={row} numbers={numbers} />
+              <DiffLine key={lineKey(row)} row={row} numbers={numbers} />
             ) : opened.has(index) ? (
-              row.rows.map((inner) => <Line key={lineKey(inner)} row={inner} numbers={numbers} />)
+              row.rows.map((inner) => <DiffLine key={lineKey(inner)} row={inner} numbers={numbers} />)
             ) : (
               <button
                 // biome-ignore lint/suspicious/noArrayIndexKey: folds stay where they are.
@@ -73,6 +74,14 @@ export function Diff({
           )}
         </div>
       </section>
+      {!found.exact && (
+        <p className="border-t px-3 py-1.5 text-ink-3">
+          So much changes that part of it is shown as replaced.
+        </p>
+      )}
+      {found.unlisted > 0 && (
+        <p className="border-t px-3 py-1.5 text-ink-3">{count(found.unlisted, 'more line')} not listed.</p>
+      )}
       {shown.length < folded.length && (
         <button
           type="button"
@@ -83,70 +92,6 @@ export function Diff({
         </button>
       )}
     </figure>
-  )
-}
-
-function DiffHead({ title, words, aside }: { title: string; words?: string; aside?: ReactNode }) {
-  return (
-    <figcaption className="flex h-8 items-center gap-3 overflow-hidden whitespace-nowrap border-b bg-canvas px-3 text-t1 text-ink-3 max-md:h-9">
-      <b className="mono truncate text-ink" title={title}>
-        {title}
-      </b>
-      {words && <span className="shrink-0">{words}</span>}
-      <span className="flex-1" />
-      {aside}
-    </figcaption>
-  )
-}
-
-function lineKey(row: DiffRow): string {
-  return row.kind === 'add' ? `+${row.after}` : row.kind === 'del' ? `-${row.before}` : `=${row.before}`
-}
-
-function Line({ row, numbers }: { row: DiffRow; numbers: boolean }) {
-  const sign = row.kind === 'del' ? '−' : row.kind === 'add' ? '+' : ''
-  return (
-    <div
-      className={cx(
-        'mono grid whitespace-pre leading-5 max-md:grid-cols-[28px_minmax(0,1fr)]',
-        numbers ? 'md:grid-cols-[40px_40px_20px_minmax(0,1fr)]' : 'md:grid-cols-[28px_minmax(0,1fr)]',
-        row.kind === 'same' && 'text-ink-2',
-        row.kind === 'del' && 'bg-diff-del',
-        row.kind === 'add' && 'bg-diff-add',
-      )}
-    >
-      {numbers && (
-        <>
-          <span className="select-none pr-2 text-right text-ink-3 max-md:hidden" aria-hidden="true">
-            {row.kind === 'add' ? '' : row.before}
-          </span>
-          <span className="select-none pr-2 text-right text-ink-3 max-md:hidden" aria-hidden="true">
-            {row.kind === 'del' ? '' : row.after}
-          </span>
-        </>
-      )}
-      <span className="select-none text-center font-medium" aria-hidden="true">
-        {sign}
-      </span>
-      <span className="pl-1 pr-3">
-        {row.kind !== 'same' && (
-          <span className="sr-only">{row.kind === 'del' ? 'removed: ' : 'added: '}</span>
-        )}
-        {row.parts.map((part, index) =>
-          part.changed ? (
-            <mark
-              // biome-ignore lint/suspicious/noArrayIndexKey: parts of a line never move.
-              key={index}
-              className={cx('text-current', row.kind === 'del' ? 'bg-diff-del-word' : 'bg-diff-add-word')}
-            >
-              {part.text}
-            </mark>
-          ) : (
-            part.text
-          ),
-        )}
-      </span>
-    </div>
   )
 }
 

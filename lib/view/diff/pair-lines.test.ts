@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { pairLines } from './pair-lines'
+import { pairLines as pairs } from './pair-lines'
+import { Work } from './work'
+
+const pairLines = (went: string[], came: string[]) => pairs(went, came, new Work(1e6))
 
 describe('lines that became others', () => {
   it('are paired by what they have in common', () => {
@@ -25,9 +28,9 @@ describe('lines that became others', () => {
     const lines = fc.array(fc.array(fc.constantFrom('a', 'b', 'set', 'ip')).map((words) => words.join(' ')))
     fc.assert(
       fc.property(lines, lines, (went, came) => {
-        const pairs = pairLines(went, came)
-        for (const [index, pair] of pairs.entries()) {
-          const next = pairs[index + 1]
+        const found = pairLines(went, came)
+        for (const [index, pair] of found.entries()) {
+          const next = found[index + 1]
           expect(pair.from < went.length && pair.to < came.length).toBe(true)
           if (next) expect(next.from > pair.from && next.to > pair.to).toBe(true)
         }

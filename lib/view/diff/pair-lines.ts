@@ -7,11 +7,14 @@
  *                                  ╲
  *                                   ╰────▶  route-map LP-200 in
  */
+import type { Work } from './work'
 
 /** Lines whose common words are less than this of the longer one are not the same line rewritten. */
 const minShare = 0.2
 /** Each line that went is held against each that came: past this many, lines go by their place. */
 const maxCompared = 10_000
+/** Characters of all lines of a hunk whose words are looked at. */
+const maxChars = 200_000
 
 export interface LinePair {
   /** Index of the line that went, and of the one it became. */
@@ -19,15 +22,25 @@ export interface LinePair {
   to: number
 }
 
-/** Pairs of lines in order: those that together have the most in common. */
-export function pairLines(went: readonly string[], came: readonly string[]): LinePair[] {
-  if (went.length * came.length > maxCompared) {
+/** Pairs of lines in order: those that together have the most in common. `work`: what the comparisons are taken from. */
+export function pairLines(went: readonly string[], came: readonly string[], work: Work): LinePair[] {
+  if (went.length === 0 || came.length === 0) return []
+  const compared = went.length * came.length
+  if (compared > maxCompared || charsOf(went) + charsOf(came) > maxChars || !work.take(compared)) {
     return went.length === came.length ? went.map((_, at) => ({ from: at, to: at })) : []
   }
   const a = went.map(wordsOf)
   const b = came.map(wordsOf)
-  const share = a.map((line) => b.map((other) => sharedOf(line, other)))
-  return walk(share, best(share, came.length))
+  return bestPairs(a.map((line) => b.map((other) => sharedOf(line, other))))
+}
+
+/** Pairs that keep the order of both sides and together share the most; `share[i][j]` of 0 is no pair. */
+export function bestPairs(share: readonly (readonly number[])[]): LinePair[] {
+  return walk(share, best(share, share[0]?.length ?? 0))
+}
+
+function charsOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length, 0)
 }
 
 interface Words {
@@ -56,7 +69,7 @@ function sharedOf(a: Words, b: Words): number {
 }
 
 /** `best[i][j]`: the most that the lines from i and from j on can have in common. */
-function best(share: readonly number[][], width: number): number[][] {
+function best(share: readonly (readonly number[])[], width: number): number[][] {
   const table = Array.from({ length: share.length + 1 }, () => new Array<number>(width + 1).fill(0))
   for (let i = share.length - 1; i >= 0; i--) {
     for (let j = width - 1; j >= 0; j--) {
@@ -67,7 +80,7 @@ function best(share: readonly number[][], width: number): number[][] {
   return table
 }
 
-function walk(share: readonly number[][], table: readonly number[][]): LinePair[] {
+function walk(share: readonly (readonly number[])[], table: readonly number[][]): LinePair[] {
   const pairs: LinePair[] = []
   for (let i = 0, j = 0; at(table, i, j) > 0; ) {
     if (at(share, i, j) > 0 && at(table, i, j) === at(share, i, j) + at(table, i + 1, j + 1)) {
@@ -78,6 +91,6 @@ function walk(share: readonly number[][], table: readonly number[][]): LinePair[
   return pairs
 }
 
-function at(table: readonly number[][], i: number, j: number): number {
+function at(table: readonly (readonly number[])[], i: number, j: number): number {
   return table[i]?.[j] ?? 0
 }
