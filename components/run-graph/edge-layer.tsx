@@ -5,10 +5,10 @@ import { type EdgeFrame, type EdgeFrames, edgeKey, edgeWords } from '@/lib/view/
 import { arrowPath, ownLoop, routePath } from '@/lib/view/layout-path'
 import type { EdgeRoute, GraphLayout } from '@/lib/view/layout-terms'
 
-export type EdgeTone = 'idle' | 'plain' | 'taken' | 'bad' | 'back'
+export type EdgeTone = 'redirect' | 'idle' | 'plain' | 'taken' | 'bad' | 'back'
 
 /** Drawn in this order, so that where edges share a trunk the one that says more is on top. */
-const tones: EdgeTone[] = ['idle', 'plain', 'taken', 'back', 'bad']
+const tones: EdgeTone[] = ['redirect', 'idle', 'plain', 'taken', 'back', 'bad']
 
 /** Edges of one tone whose routes begin in the same strip of the picture are one path: parts out of sight cost nothing. */
 const stripWidth = 1600

@@ -64,9 +64,7 @@ export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNod
             <small>
               <span>
                 {word}
-                {frame.visit > 1 && !frame.isEnd && !wash && (
-                  <span className="rg-visit">, visit {frame.visit}</span>
-                )}
+                {!wash && visitWords(frame) && <span className="rg-visit">, {visitWords(frame)}</span>}
               </span>
               {time && <Time time={time} />}
             </small>
@@ -89,11 +87,19 @@ export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNod
 
 function spoken(frame: NodeFrame, word: string, strip: ChildStrip | undefined): string {
   const parts = [`${frame.label}: ${word}`]
-  if (frame.visit > 1 && !frame.isEnd) parts.push(`visit ${frame.visit}`)
+  const visits = visitWords(frame)
+  if (visits) parts.push(visits)
   if (strip) parts.push(strip.words)
   if (frame.agent) parts.push(`agent ${agentName(frame.agent)}`)
   if (frame.irreversible) parts.push('cannot be undone')
   return parts.join(', ')
+}
+
+/** "visit 3", or "visit 3 of 10" of a state that may be entered so often; nothing where that tells nothing. */
+function visitWords({ visit, isEnd, entries }: NodeFrame): string | undefined {
+  if (isEnd) return undefined
+  if (entries && entries.now > 0) return `visit ${entries.now} of ${entries.most}`
+  return visit > 1 ? `visit ${visit}` : undefined
 }
 
 function Time({ time }: { time: NodeTime }) {

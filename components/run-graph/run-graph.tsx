@@ -23,7 +23,7 @@ import { IconButton } from '@/components/ui/button'
 import { count } from '@/lib/ui/format-time'
 import { useGraphLayout } from '@/lib/ui/layout'
 import type { ChildStrip } from '@/lib/view/child-strip'
-import { type EdgeFrames, edgeKey, restingEdges } from '@/lib/view/edge-frame'
+import { type EdgeFrame, type EdgeFrames, edgeKey, restingEdges } from '@/lib/view/edge-frame'
 import type { NodeFrame } from '@/lib/view/frame'
 import { layoutInput } from '@/lib/view/layout-input'
 import { type GraphLayout, nodeSize } from '@/lib/view/layout-terms'
@@ -227,7 +227,7 @@ function useTones(
   const own = useCallback(
     (from: string, to: string): EdgeTone => {
       const frame = frames.get(to)
-      if (walks) return walkTone(edges.get(edgeKey(from, to))?.taken, frame)
+      if (walks) return walkTone(edges.get(edgeKey(from, to)), frame)
       return frame ? toneInto(frame) : 'idle'
     },
     [states, walks, edges],
@@ -235,8 +235,8 @@ function useTones(
   return toneOf ?? own
 }
 
-function walkTone(taken: number | undefined, to: NodeFrame | undefined): EdgeTone {
-  if (!taken) return 'idle'
+function walkTone(edge: EdgeFrame | undefined, to: NodeFrame | undefined): EdgeTone {
+  if (!edge?.taken) return edge?.redirect ? 'redirect' : 'idle'
   return to?.shown === 'failed' ? 'bad' : 'taken'
 }
 

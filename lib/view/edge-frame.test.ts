@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Run } from '@/lib/engine/run'
-import type { GraphEdge, WorkflowGraph } from '@/lib/workflow/graph'
+import type { GraphEdge, GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import { edgeFrames, edgeKey, edgeWords, restingEdges, widestWords } from './edge-frame'
 
 const edge = (from: string, to: string, more: Partial<GraphEdge> = {}): GraphEdge => ({
@@ -11,7 +11,12 @@ const edge = (from: string, to: string, more: Partial<GraphEdge> = {}): GraphEdg
 })
 
 function graphOf(...edges: GraphEdge[]): WorkflowGraph {
-  return { edges } as WorkflowGraph
+  return { nodes: [] as GraphNode[], edges } as WorkflowGraph
+}
+
+/** The graph with a state that may be entered so often, and where the walk goes after that. */
+function limited(graph: WorkflowGraph, id: string, maxVisits: number, onMaxVisits: string): WorkflowGraph {
+  return { ...graph, nodes: [{ id, maxVisits, onMaxVisits } as GraphNode] }
 }
 
 /** A run that took the edges so often, by their number. */
@@ -31,6 +36,34 @@ describe('edges of a workflow at rest', () => {
   it('are one line between two steps, with all that takes it', () => {
     const frames = restingEdges(graphOf(edge('a', 'b'), edge('a', 'b', { when: 'error' })))
     expect([...frames.values()].map(edgeWords)).toEqual(['done or error'])
+  })
+})
+
+describe('the way from a state at its limit', () => {
+  const tests = graphOf(
+    edge('implement', 'test', { when: 'CodeReady' }),
+    edge('test', 'done', { when: 'Pass' }),
+  )
+
+  it('is a line of its own that says after how many visits', () => {
+    const frame = restingEdges(limited(tests, 'test', 10, 'review')).get(edgeKey('test', 'review'))
+    expect(frame).toMatchObject({ label: 'after 10 visits', redirect: true, taken: 0 })
+    expect(restingEdges(limited(tests, 'test', 1, 'review')).get(edgeKey('test', 'review'))?.label).toBe(
+      'after 1 visit',
+    )
+  })
+
+  it('is one more label where an event leads the same way', () => {
+    const frame = restingEdges(limited(tests, 'test', 3, 'done')).get(edgeKey('test', 'done'))
+    expect(frame && edgeWords(frame)).toBe('Pass or after 3 visits')
+    expect(frame?.redirect).toBeUndefined()
+  })
+
+  it('counts how often the walk was sent that way, along a chain of limits too', () => {
+    const graph = limited(tests, 'test', 2, 'review')
+    const run = walked(graph, { 0: 3 })
+    run.walk?.path.push({ visit: {} as never, insteadOf: ['test', 'review'], writes: 0 })
+    expect(edgeFrames(run).get(edgeKey('test', 'review'))?.taken).toBe(1)
   })
 })
 

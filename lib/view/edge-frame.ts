@@ -2,7 +2,7 @@
  * The edges of a graph as it is drawn. Several edges between the same two steps are one line with all their labels; of
  * a walk each line says how often it was taken, and of a loop, how much of its bound is used up.
  */
-import type { Run } from '@/lib/engine/run'
+import type { Run, Walk } from '@/lib/engine/run'
 import type { GraphEdge, WorkflowGraph } from '@/lib/workflow/graph'
 
 export interface EdgeFrame {
@@ -14,6 +14,8 @@ export interface EdgeFrame {
   count: string
   /** How often the walk took it; 0 where nothing walks. */
   taken: number
+  /** No event takes it: it is where the walk goes in place of a state that was entered as often as it may be. */
+  redirect?: true
 }
 
 /** Edges by `edgeKey`. */
@@ -28,7 +30,13 @@ export function edgeKey(from: string, to: string): string {
 export function edgeFrames(run: Run, previous?: EdgeFrames): EdgeFrames {
   const { walk } = run
   if (!walk) return previous ?? restingEdges(run.graph.graph)
-  const frames = framesOf(run.graph.graph, (number) => walk.taken.get(number) ?? 0, false)
+  const redirected = redirectsOf(walk)
+  const frames = framesOf(
+    run.graph.graph,
+    (number) => walk.taken.get(number) ?? 0,
+    (node) => redirected.get(node) ?? 0,
+    false,
+  )
   const isSame =
     previous !== undefined &&
     previous.size === frames.size &&
@@ -45,7 +53,12 @@ const resting = new WeakMap<WorkflowGraph, EdgeFrames>()
 export function restingEdges(graph: WorkflowGraph): EdgeFrames {
   const known = resting.get(graph)
   if (known) return known
-  const made = framesOf(graph, () => 0, true)
+  const made = framesOf(
+    graph,
+    () => 0,
+    () => 0,
+    true,
+  )
   resting.set(graph, made)
   return made
 }
@@ -53,6 +66,7 @@ export function restingEdges(graph: WorkflowGraph): EdgeFrames {
 function framesOf(
   graph: WorkflowGraph,
   takenOf: (number: number) => number,
+  redirectsFrom: (node: string) => number,
   atRest: boolean,
 ): Map<string, EdgeFrame> {
   const lines = new Map<string, { edge: GraphEdge; taken: number }[]>()
@@ -62,7 +76,37 @@ function framesOf(
     line.push({ edge, taken: takenOf(number) })
     lines.set(key, line)
   }
-  return new Map([...lines].map(([key, line]) => [key, frameOf(line, atRest)]))
+  const frames = new Map([...lines].map(([key, line]) => [key, frameOf(line, atRest)]))
+  for (const { id, maxVisits, onMaxVisits } of graph.nodes) {
+    if (maxVisits === undefined || onMaxVisits === undefined) continue
+    const key = edgeKey(id, onMaxVisits)
+    frames.set(key, withRedirect(frames.get(key), { id, maxVisits, onMaxVisits }, redirectsFrom(id)))
+  }
+  return frames
+}
+
+/** The way from a state at its limit: a line of its own, or one more label of the line that is there already. */
+function withRedirect(
+  line: EdgeFrame | undefined,
+  { id, maxVisits, onMaxVisits }: { id: string; maxVisits: number; onMaxVisits: string },
+  taken: number,
+): EdgeFrame {
+  const words = `after ${maxVisits} ${maxVisits === 1 ? 'visit' : 'visits'}`
+  if (!line) {
+    const count = taken > 1 ? `×${taken}` : ''
+    return { from: id, to: onMaxVisits, label: words, count, taken, redirect: true }
+  }
+  const label = line.label === '' ? `done or ${words}` : `${line.label} or ${words}`
+  return { ...line, label, taken: line.taken + taken }
+}
+
+/** How often the walk was sent on from each state that was at its limit. */
+function redirectsOf({ path }: Walk): ReadonlyMap<string, number> {
+  const found = new Map<string, number>()
+  for (const { insteadOf = [] } of path) {
+    for (const node of insteadOf) found.set(node, (found.get(node) ?? 0) + 1)
+  }
+  return found
 }
 
 function frameOf(line: { edge: GraphEdge; taken: number }[], atRest: boolean): EdgeFrame {

@@ -35,6 +35,8 @@ export interface NodeFrame {
   word: string
   time?: NodeTime
   visit: number
+  /** How often the walk entered it, of how often it may. Counted on the way as it is: what was taken back is not in it. */
+  entries?: { now: number; most: number }
   consequence: Consequence
   /** Drawn with a struck return arrow. */
   irreversible: boolean
@@ -79,7 +81,7 @@ export function frameOf(run: Run, previous?: RunFrame): RunFrame {
     const visit = run.visits.get(id)
     if (!node || !visit) continue
     const made = run.walk ? walkedFrame(run, node, visit) : nodeFrame(node, visit, skipped.has(id))
-    const frame = reused(made, previous?.nodes.get(id))
+    const frame = reused(withEntries(run, node, made), previous?.nodes.get(id))
     nodes.set(id, frame)
     counts.set(frame.shown, (counts.get(frame.shown) ?? 0) + 1)
   }
@@ -118,10 +120,22 @@ export function restingFrame(graph: WorkflowGraph): ReadonlyMap<string, NodeFram
   return new Map(
     graph.nodes.map((node) => {
       const visit: Visit = { node: node.id, visit: 1, attempt: 0, state: { status: 'pending' }, reads: [] }
-      const word = nodeKind(node.kind)?.title ?? node.kind
+      const word = restingWord(node)
       return [node.id, { ...nodeFrame(node, visit, false), word }]
     }),
   )
+}
+
+function withEntries({ walk }: Run, { id, maxVisits: most }: GraphNode, frame: NodeFrame): NodeFrame {
+  if (!walk || most === undefined) return frame
+  return { ...frame, entries: { now: walk.entered.get(id) ?? 0, most } }
+}
+
+/** What a step does, in two or three words; of a state of a pack, the prompt that takes its turn, and how often. */
+function restingWord({ kind, config, maxVisits }: GraphNode): string {
+  const most = maxVisits === undefined ? '' : `, at most ${maxVisits}`
+  if (kind === 'prompt_state' && typeof config.prompt === 'string') return `${config.prompt}${most}`
+  return `${nodeKind(kind)?.title ?? kind}${most}`
 }
 
 function reused(frame: NodeFrame, before: NodeFrame | undefined): NodeFrame {
@@ -130,6 +144,7 @@ function reused(frame: NodeFrame, before: NodeFrame | undefined): NodeFrame {
     before.shown === frame.shown &&
     before.word === frame.word &&
     before.visit === frame.visit &&
+    before.entries?.now === frame.entries?.now &&
     before.agent === frame.agent &&
     before.consequence === frame.consequence &&
     before.handled === frame.handled &&
@@ -438,7 +453,7 @@ export function plainActor(actor: string): string {
 
 /** The same with an agent's SPIFFE id left whole. */
 export function wholeActor(actor: string): string {
-  return actor.replace(/^(person|agent|engine):/, '')
+  return actor.replace(/^(person|agent|engine|prompt):/, '')
 }
 
 /** Text of the ledger as people read it: actors by their names, wherever it speaks of them by their ids. */

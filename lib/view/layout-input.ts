@@ -26,7 +26,8 @@ export function layoutInput(graph: WorkflowGraph): LayoutInput {
 /** Depth first from the starts, each node before those it leads to, unless they lead back to it. */
 function readingOrder(graph: WorkflowGraph): string[] {
   const out = new Map<string, string[]>(graph.nodes.map((node) => [node.id, []]))
-  for (const { from, to } of graph.edges) out.get(from)?.push(to)
+  // With the ways from states at their limit: what only they lead to comes after them as well.
+  for (const { from, to } of restingEdges(graph).values()) out.get(from)?.push(to)
   const seen = new Set<string>()
   const left: string[] = []
   const roots = [...graph.starts.map((start) => start.node), ...graph.nodes.map((node) => node.id)]
