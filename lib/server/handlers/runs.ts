@@ -14,6 +14,7 @@ import { json, roleMissing } from '../http/route'
 import type { Installation } from '../installation'
 import { refuseUnapproved } from '../plans'
 import { runIdFrom } from '../run-id'
+import { speaksOf } from '../run-values'
 import { startRun } from '../runs'
 
 const statuses = [
@@ -209,16 +210,20 @@ export async function ledgerPage(
 /** JSON longer than this, and bytes, come cut; a screen shows the beginning. */
 const shownBytes = 256 * 1024
 
-/** `GET /api/v1/runs/{run}/values/{hash}` */
+const valueQuery = z.object({ as: z.enum(['bytes']).optional() })
+
+/** `GET /api/v1/runs/{run}/values/{hash}`; `?as=bytes` answers with all of its bytes, as a file that no browser opens. */
 export const getValue = route({ auth: 'either', scope: 'runs:read', role: 'viewer' }, async (call) => {
-  const { installation, params } = call
+  const { installation, params, url } = call
   const runId = runIdFrom(params.run)
   const hash = params.hash ?? ''
+  const { as } = queryOf(url, valueQuery)
   // Values are shared between runs by their hash; the run must speak of it for its readers to see it.
   const value = (await speaksOf(installation, runId, hash))
     ? await installation.store.ledger.value(hash)
     : undefined
   if (!value) throw new Problem('not_found', `This run has no value ${hash.slice(0, 50)}`)
+  if (as === 'bytes') return fileOf(hash, value.bytes)
   const size = value.bytes.byteLength
   const whole = size <= shownBytes
   const isJson = value.mediaType === 'application/json'
@@ -233,22 +238,13 @@ export const getValue = route({ auth: 'either', scope: 'runs:read', role: 'viewe
   return json(view)
 })
 
-async function speaksOf(
-  { book }: Parameters<typeof startRun>[0],
-  runId: ReturnType<typeof runIdFrom>,
-  hash: string,
-): Promise<boolean> {
-  return book.read(runId, (run) => {
-    if (run.start?.input === hash) return true
-    for (const visit of [...run.visits.values(), ...[...run.past.values()].flat()]) {
-      if (visit.action === hash || (visit.state.status === 'done' && visit.state.output === hash)) return true
-    }
-    for (const approval of run.approvals.values()) {
-      if (approval.action === hash || approval.preview === hash) return true
-      if (approval.state.status === 'decided' && approval.state.edited === hash) return true
-    }
-    for (const rollback of run.rollbacks.values()) if (rollback.plan === hash) return true
-    return false
+/** Whatever it holds, it is not HTML or a script to anybody who opens this address. */
+function fileOf(hash: string, bytes: Uint8Array): Response {
+  return new Response(new Uint8Array(bytes), {
+    headers: {
+      'content-type': 'application/octet-stream',
+      'content-disposition': `attachment; filename="value-${hash.slice(0, 12)}.bin"`,
+    },
   })
 }
 
