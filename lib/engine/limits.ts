@@ -53,7 +53,7 @@ export function countHeld(run: Run, at: number): void {
 }
 
 /** True while only people can move the run on: everything it does waits for one, or somebody paused it. */
-function isHeld(run: Run): boolean {
+export function isHeld(run: Run): boolean {
   const { status } = run.state
   if (status === 'paused' || status === 'rolled_back') return true
   if (status !== 'running' || run.ready.size > 0) return false

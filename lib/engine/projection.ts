@@ -26,8 +26,18 @@ export function shownStatus(run: Run): RunProjection['status'] {
   const { status } = run.state
   if (status === 'new') return 'running'
   if (status !== 'running') return status
-  const moving = (run.counts.get('running') ?? 0) > 0 || run.ready.size > 0
+  const moving = isMoving(run) || run.ready.size > 0
   return !moving && (run.openApprovals.size > 0 || run.active.size > 0) ? 'waiting' : 'running'
+}
+
+/** Something is at work, and does not wait for a person in a run below it. */
+function isMoving(run: Run): boolean {
+  if ((run.counts.get('running') ?? 0) === 0) return false
+  for (const node of run.active) {
+    const state = run.visits.get(node)?.state
+    if (state?.status === 'running' && state.heldSince === undefined) return true
+  }
+  return false
 }
 
 /** An approval's row in the inbox. */

@@ -19,6 +19,8 @@ export const awaitEventConfig = strictConfig({
   persistence: z.enum(['transient', 'persistent']).optional(),
   /** Slots that whoever gives the event may write. */
   artifacts: z.array(z.string()).max(256).optional(),
+  /** Where the arguments of a tool call stand, which the question may hold. */
+  args_from: z.string().optional(),
 })
 
 export type AwaitEventConfig = z.infer<typeof awaitEventConfig>
@@ -30,14 +32,26 @@ export const awaitEvent: NodeKind<AwaitEventConfig> = {
   family: 'control',
   config: awaitEventConfig,
   fields: {
-    question: { label: 'Question', help: 'What is waited for, in one sentence.', example: 'May the proposed fix be applied?' },
+    question: {
+      label: 'Question',
+      help: 'What is waited for, in one sentence.',
+      example: 'May the proposed fix be applied?',
+    },
     role: { label: 'Role', help: 'Who may answer; without it, an operator.', example: 'operator:oncall' },
-    events: { label: 'Events', help: 'What may be answered, where no edge says.', example: ['Approved', 'Rejected'] },
+    events: {
+      label: 'Events',
+      help: 'What may be answered, where no edge says.',
+      example: ['Approved', 'Rejected'],
+    },
     prompt: { label: 'Prompt', help: 'The prompt’s name in the pack.' },
-    template: { label: 'Template', help: 'What is shown with the question; {{artifacts.name}} is an artifact.' },
+    template: {
+      label: 'Template',
+      help: 'What is shown with the question; {{artifacts.name}} is an artifact.',
+    },
     variables: { label: 'Variables', help: 'What of the run’s input the template may use.' },
     persistence: { label: 'Conversation', help: 'Kept on entry (persistent), or begun anew (transient).' },
     artifacts: { label: 'Artifacts', help: 'The slots that whoever answers may write.' },
+    args_from: { label: 'Arguments', help: 'Where the call’s arguments stand.', internal: true },
   },
   labels: ({ events }) => events ?? 'any',
   consequence: () => 'read_only',

@@ -56,7 +56,8 @@ export const defaultMaxRounds = 10
 export const promptState: NodeKind<PromptStateConfig> = {
   kind: 'prompt_state',
   title: 'Let a prompt take its turn',
-  summary: 'Asks a model with the prompt’s tools until it ends its turn with an event; the event picks the way on.',
+  summary:
+    'Asks a model with the prompt’s tools until it ends its turn with an event; the event picks the way on.',
   family: 'agent',
   config: promptStateConfig,
   fields: {
@@ -69,7 +70,10 @@ export const promptState: NodeKind<PromptStateConfig> = {
     variables: { label: 'Variables', help: 'What of the run’s input the template may use.' },
     backend: { label: 'Backend', help: 'The model, by the name it was given.', example: 'default' },
     tools: { label: 'Tools', help: 'The only tools the model may use here.', example: ['run_tests'] },
-    max_rounds: { label: 'At most so many rounds', help: `Answers of the model in one turn; without it, ${defaultMaxRounds}.` },
+    max_rounds: {
+      label: 'At most so many rounds',
+      help: `Answers of the model in one turn; without it, ${defaultMaxRounds}.`,
+    },
     max_tool_calls: { label: 'At most so many tool calls', help: 'In one turn.' },
     tool_choice: { label: 'Tool use', help: 'Whether the model must, may or must not use a tool.' },
     temperature: { label: 'Temperature', help: 'From 0 to 2.' },

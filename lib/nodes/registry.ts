@@ -5,6 +5,7 @@
 import { agent } from './agent'
 import { agentLoop } from './agent-loop'
 import { agentThink } from './agent-think'
+import { awaitEvent } from './await-event'
 import { call } from './call'
 import { callMcpTool } from './call-mcp-tool'
 import { condition } from './condition'
@@ -20,6 +21,8 @@ import type { NodeKind } from './node-kind'
 import { parallel } from './parallel'
 import { parseJson } from './parse-json'
 import { pauseForApproval } from './pause-for-approval'
+import { promptState } from './prompt-state'
+import { promptTurn } from './prompt-turn'
 import { readEnv } from './read-env'
 import { readFile } from './read-file'
 import { readMcpResource } from './read-mcp-resource'
@@ -29,6 +32,7 @@ import { switchKind } from './switch'
 import { task } from './task'
 import { templateRender } from './template-render'
 import { terminate } from './terminate'
+import { toolCall } from './tool-call'
 import { writeFile } from './write-file'
 
 export const nodeKinds = {
@@ -58,13 +62,17 @@ export const nodeKinds = {
   pause_for_approval: pauseForApproval,
   task,
   agent,
+  prompt_state: promptState,
+  await_event: awaitEvent,
   agent_think: agentThink,
+  prompt_turn: promptTurn,
+  tool_call: toolCall,
 } as const satisfies Record<string, NodeKind>
 
 export type KindName = keyof typeof nodeKinds
 
-/** Kinds the engine handles itself: one waits for a person, the other for an agent that claims it. */
-export type EngineKind = 'pause_for_approval' | 'task'
+/** Kinds the engine handles itself: they wait for a person, for an event, or for an agent that claims the task. */
+export type EngineKind = 'pause_for_approval' | 'await_event' | 'task'
 /** Kinds whose effect a runner performs. */
 export type RunnableKind = Exclude<KindName, EngineKind>
 

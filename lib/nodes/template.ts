@@ -18,13 +18,16 @@ export interface Rendered {
   missing: string[]
 }
 
+/** The value of a key; undefined when there is none. */
+export type Lookup = (key: string) => Json | undefined
+
 /**
- * Fills a template from a value. Texts go in as they are, everything else as canonical JSON; `encode` is applied to
+ * Fills a template from a value, or from what a function says of each key. Texts go in as they are, everything else as canonical JSON; `encode` is applied to
  * what goes in. Throws Problem `too_large` past 1 MiB of UTF-8.
  */
 export function renderTemplate(
   template: string,
-  root: Json,
+  root: Json | Lookup,
   encode: (text: string) => string = (text) => text,
 ): Rendered {
   const missing = new Set<string>()
@@ -39,7 +42,7 @@ export function renderTemplate(
   for (const { start, end, key } of markersOf(template)) {
     add(template.slice(at, start))
     at = end
-    const value = valueInside(root, key)
+    const value = typeof root === 'function' ? root(key) : valueInside(root, key)
     if (value === undefined) {
       missing.add(key)
       add(`{{${key}}}`)
@@ -49,6 +52,17 @@ export function renderTemplate(
   }
   add(template.slice(at))
   return { text: pieces.join(''), missing: [...missing] }
+}
+
+/** The key of a text that is one marker and nothing else. */
+export function soleKey(text: string): string | undefined {
+  const [first] = markersOf(text)
+  return first?.start === 0 && first.end === text.length ? first.key : undefined
+}
+
+/** The keys of a template, each once. */
+export function markerKeys(template: string): string[] {
+  return [...new Set([...markersOf(template)].map(({ key }) => key))]
 }
 
 interface Marker {
@@ -121,9 +135,8 @@ export function renderJson(value: Json, root: Json): { value: Json; missing: str
   const missing = new Set<string>()
   const render = (part: Json): Json => {
     if (typeof part === 'string') {
-      const [first] = markersOf(part)
-      const isWhole = first?.start === 0 && first.end === part.length
-      const found = isWhole ? valueInside(root, first.key) : undefined
+      const sole = soleKey(part)
+      const found = sole === undefined ? undefined : valueInside(root, sole)
       if (found !== undefined) return found
       const rendered = renderTemplate(part, root)
       for (const key of rendered.missing) missing.add(key)

@@ -30,7 +30,7 @@ export function readAgentAnswer(text: string): AgentAnswer | { fault: string } {
 }
 
 /** From the first `{` to the `}` that closes it; braces inside texts do not count. One pass. */
-function firstObject(text: string): string | undefined {
+export function firstObject(text: string): string | undefined {
   const start = text.indexOf('{')
   if (start === -1) return undefined
   let depth = 0

@@ -34,6 +34,15 @@ export async function answerContract(
   return contract(schema, await compiled(spec, schema))
 }
 
+/** The contract that a schema in the workflow itself stands for; undefined when it is none that can be checked by. */
+export async function schemaContract(schema: JsonObject): Promise<AnswerContract | undefined> {
+  try {
+    return contract(schema, await compiled(JSON.stringify(schema), schema))
+  } catch {
+    return undefined
+  }
+}
+
 function contract(schema: JsonObject | undefined, validate: ValidateFunction | undefined): AnswerContract {
   const checkValue = (value: Json): string | undefined => {
     if (!validate || validate(value)) return undefined

@@ -96,13 +96,15 @@ const maxLinked = 60
 /** What the step's completion says of its children. */
 export function tally(
   outcomes: readonly ChildOutcome[],
-): Pick<Performed, 'modelTokens' | 'writtenBytes' | 'linked'> {
-  const sum = (of: 'modelTokens' | 'writtenBytes') => outcomes.reduce((total, child) => total + child[of], 0)
-  const [modelTokens, writtenBytes] = [sum('modelTokens'), sum('writtenBytes')]
+): Pick<Performed, 'modelTokens' | 'writtenBytes' | 'toolCalls' | 'linked'> {
+  const sum = (of: 'modelTokens' | 'writtenBytes' | 'toolCalls') =>
+    outcomes.reduce((total, child) => total + child[of], 0)
+  const [modelTokens, writtenBytes, toolCalls] = [sum('modelTokens'), sum('writtenBytes'), sum('toolCalls')]
   const ends = outcomes.flatMap(({ endJti }) => endJti ?? [])
   return {
     ...(modelTokens > 0 && { modelTokens }),
     ...(writtenBytes > 0 && { writtenBytes }),
+    ...(toolCalls > 0 && { toolCalls }),
     ...(ends.length > 0 && ends.length <= maxLinked && { linked: ends }),
   }
 }

@@ -16,7 +16,13 @@ export function stepOf(node: GraphNode, values: Record<string, Json> = {}): Step
     runId: 'run_1',
     node,
     visit: 1,
-    values: { at: async (path) => values[path], ofParents: async () => ({ before: { answer: 42 } }) },
+    values: {
+      at: async (path) => values[path],
+      ofParents: async () => ({ before: { answer: 42 } }),
+      talk: async () => undefined,
+      toolCallsLeft: async () => undefined,
+      artifacts: async () => [],
+    },
   }
 }
 

@@ -4,7 +4,7 @@
  * and what they write must end a step, not hold it up for ever.
  */
 import { isJsonObject, type Json } from '@/lib/base/json'
-import { EffectFailed, type Runner } from './runner'
+import { EffectFailed, type Performed, type Runner } from './runner'
 
 /** The value with half characters replaced (U+FFFD); undefined when it holds a number that is infinite or none. */
 export function keepable(value: Json): Json | undefined {
@@ -36,7 +36,10 @@ export function withKeptOutput(runner: Runner): Runner {
     async perform(action, effects, snapshot) {
       const performed = await runner.perform(action, effects, snapshot)
       const output = keepable(performed.output)
-      if (output !== undefined) return output === performed.output ? performed : { ...performed, output }
+      const artifacts = performed.artifacts?.map(({ name, value }) => ({ name, value: keepable(value) }))
+      if (output !== undefined && !artifacts?.some(({ value }) => value === undefined)) {
+        return { ...performed, output, ...(artifacts && { artifacts: artifacts as Performed['artifacts'] }) }
+      }
       throw new EffectFailed(
         'value_wrong',
         `The output of ${action.node} holds a number that is too large for a number; nothing of it was kept.`,

@@ -28,6 +28,7 @@ export const noReach: Reach = {
   children: {
     load: nothing('child runs'),
     loop: nothing('child runs'),
+    turn: nothing('child runs'),
     run: nothing('child runs'),
     takeBack: nothing('child runs'),
   },

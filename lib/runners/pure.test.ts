@@ -108,7 +108,9 @@ describe('the registry', () => {
   test('describes every kind and runs all but those of the engine', () => {
     for (const name of kindNames) {
       expect(resolverOf(name), name).toBeDefined()
-      expect(runnerOf(name) === undefined, name).toBe(name === 'task' || name === 'pause_for_approval')
+      expect(runnerOf(name) === undefined, name).toBe(
+        ['task', 'pause_for_approval', 'await_event'].includes(name),
+      )
     }
     expect(runnerOf('constructor')).toBeUndefined()
     expect(resolverOf('__proto__')).toBeUndefined()

@@ -2,10 +2,11 @@
  * A runner for every node kind, by the names of lib/nodes/registry.ts; the types hold the two tables together. Kinds
  * the engine handles itself (it waits for a person, or for an agent that claims the task) only resolve and describe.
  */
-import type { EngineKind, KindName, RunnableKind } from '@/lib/nodes/registry'
+import { type EngineKind, isKindName, type KindName, type RunnableKind } from '@/lib/nodes/registry'
 import { agentRunner } from './agent'
 import { agentLoopRunner } from './agent-loop'
 import { agentThinkRunner } from './agent-think'
+import { awaitEventResolver } from './await-event'
 import { callRunner } from './call'
 import { callMcpToolRunner } from './call-mcp-tool'
 import { conditionRunner } from './condition'
@@ -21,6 +22,8 @@ import { mergeRunner } from './merge'
 import { parallelRunner } from './parallel'
 import { parseJsonRunner } from './parse-json'
 import { pauseForApprovalResolver } from './pause-for-approval'
+import { promptStateRunner } from './prompt-state'
+import { promptTurnRunner } from './prompt-turn'
 import { readEnvRunner } from './read-env'
 import { readFileRunner } from './read-file'
 import { readMcpResourceRunner } from './read-mcp-resource'
@@ -31,6 +34,7 @@ import { switchRunner } from './switch'
 import { taskResolver } from './task'
 import { templateRenderRunner } from './template-render'
 import { terminateRunner } from './terminate'
+import { toolCallRunner } from './tool-call'
 import { writeFileRunner } from './write-file'
 
 export const runners: Readonly<Record<RunnableKind, Runner>> = {
@@ -59,11 +63,15 @@ export const runners: Readonly<Record<RunnableKind, Runner>> = {
   parallel: parallelRunner,
   map: mapRunner,
   agent: agentRunner,
+  prompt_state: promptStateRunner,
+  prompt_turn: promptTurnRunner,
+  tool_call: toolCallRunner((kind) => (isKindName(kind) ? resolvers[kind] : undefined)),
 }
 
 export const resolvers: Readonly<Record<KindName, Resolver & Partial<Runner>>> = {
   ...runners,
   pause_for_approval: pauseForApprovalResolver,
+  await_event: awaitEventResolver,
   // What an agent did under a claim is taken back as what it did when called: by asking it.
   task: { ...taskResolver, undo: agentRunner.undo },
 } satisfies Record<RunnableKind, Runner> & Record<EngineKind, Resolver & Partial<Runner>>

@@ -41,8 +41,14 @@ export type Preview =
 
 /** Where `*_from` paths are looked up: the run's input as `trigger`, and each finished node's output by its id. */
 export interface Values {
-  /** The value at a dotted path with array indexes; undefined when there is none. Records the node as read. */
+  /** The value at a dotted path with array indexes (an artifact is at `artifacts.name`); undefined when there is none. Records the node as read. */
   at(path: string): Promise<Json | undefined>
+  /** The conversation of the prompt state that took its turn last, for one that goes on with it (RFC 0005, persistence). */
+  talk(): Promise<Json | undefined>
+  /** Artifacts that are written, by name, as values. */
+  artifacts(): Promise<[string, Json][]>
+  /** Tool calls that the run has left; undefined: any number (RFC 0009, `max_tool_calls`). */
+  toolCallsLeft(): Promise<number | undefined>
   /** Outputs of all parents, by node id; records them as read. For tasks and agents. */
   ofParents(): Promise<JsonObject>
 }

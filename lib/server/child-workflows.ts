@@ -6,6 +6,7 @@ import type { RunHeader } from '@/lib/engine/ports'
 import { agentLoopConfig } from '@/lib/nodes/agent-loop'
 import { agentLoopGraph } from '@/lib/nodes/agent-loop-graph'
 import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
+import { promptTurnGraph } from '@/lib/nodes/prompt-turn-graph'
 import { nodeKind } from '@/lib/nodes/registry'
 import { EffectFailed } from '@/lib/runners/runner'
 import type { ChildWorkflows } from '@/lib/worker/child-runs'
@@ -20,6 +21,7 @@ export function childWorkflows(house: Installation): ChildWorkflows {
   return {
     load: (workflow, parent) => loadChild(house, workflow, parent),
     loop: (config, parent) => loadLoop(house, config, parent),
+    turn: (node, parent) => loadTurn(house, node, parent),
   }
 }
 
@@ -62,6 +64,22 @@ async function loadLoop(
 ): Promise<{ version: string; consequence: Consequence }> {
   const above = await house.graphOf(parent.version)
   const graph = agentLoopGraph(agentLoopConfig.parse(config), above.graph)
+  return {
+    version: await keepDerived(house, graph, parent.startedBy),
+    consequence: consequenceOfGraph(graph),
+  }
+}
+
+/** The graph of one turn of that prompt state of the parent's workflow, kept. */
+async function loadTurn(
+  house: Installation,
+  node: string,
+  parent: RunHeader,
+): Promise<{ version: string; consequence: Consequence }> {
+  const above = await house.graphOf(parent.version)
+  const state = above.nodes.get(node)
+  if (!state) throw refused('workflow_invalid', `The workflow has no state "${node.slice(0, 100)}"`)
+  const graph = promptTurnGraph(state, above.graph)
   return {
     version: await keepDerived(house, graph, parent.startedBy),
     consequence: consequenceOfGraph(graph),

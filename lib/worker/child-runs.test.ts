@@ -26,6 +26,7 @@ import { jsonValue } from './values'
 import { maxRuns, startWorker } from './worker'
 
 const begins = 1_700_000_000_000
+const noGraph = () => Promise.reject(new Error('No loops and no turns'))
 const versionOf = (workflow: string) => jsonValue(workflow).hash
 
 type Perform = (effects: Parameters<Runner['perform']>[1], node: string) => ReturnType<Runner['perform']>
@@ -76,7 +77,7 @@ class Bench {
       agents: () => ({ find: async () => undefined, requestToken: async () => '' }),
       reach: (step) => ({
         ...noReach,
-        children: childRunsOf(ports, { load, loop: () => Promise.reject(new Error('No loops')) }, step),
+        children: childRunsOf(ports, { load, loop: noGraph, turn: noGraph }, step),
       }),
       graphOf,
       childWaits: new ChildWaits(),

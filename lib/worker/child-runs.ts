@@ -12,6 +12,7 @@ import type { Json, JsonObject } from '@/lib/base/json'
 import { isProblem } from '@/lib/base/problem'
 import { endsAt } from '@/lib/engine/due'
 import type { Actor } from '@/lib/engine/facts'
+import { isHeld } from '@/lib/engine/limits'
 import { endingOf } from '@/lib/engine/outcome'
 import type { Keeper, RunHeader } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
@@ -33,6 +34,7 @@ export const maxCallDepth = 8
 export interface ChildWorkflows {
   load(workflow: string, parent: RunHeader): ReturnType<ChildRuns['load']>
   loop(config: JsonObject, parent: RunHeader): ReturnType<ChildRuns['loop']>
+  turn(node: string, parent: RunHeader): ReturnType<ChildRuns['turn']>
 }
 
 /** What a child is begun with. */
@@ -43,6 +45,7 @@ export function childRunsOf(ports: WorkerPorts, workflows: ChildWorkflows, step:
   return {
     load: (workflow) => workflows.load(workflow, step.header),
     loop: (config) => workflows.loop(config, step.header),
+    turn: (node) => workflows.turn(node, step.header),
     async run(child, signal) {
       const runId = childId(step, child.index)
       // Counted before the child begins: its own place may be the one that this step leaves.
@@ -133,7 +136,7 @@ async function keeperOf(ports: WorkerPorts, { header, lease }: ReachingStep): Pr
 function neverBegun(step: ReachingStep, runId: RunId, { by, reason, isOver }: Stop): ChildOutcome {
   if (isOver) throw new HandedOver(step.node)
   const status = by === 'engine' ? 'timed_out' : 'failed'
-  return { runId, status, finalValue: null, reason, modelTokens: 0, writtenBytes: 0 }
+  return { runId, status, finalValue: null, reason, modelTokens: 0, writtenBytes: 0, toolCalls: 0 }
 }
 
 async function outcome(
@@ -147,12 +150,13 @@ async function outcome(
   try {
     for (;;) {
       watch.look()
-      const over = await ports.book.read(runId, noted)
+      const { over, held } = await ports.book.read(runId, seen)
       if (over) return { runId, ...over.told, finalValue: await storedValue(ports, over.output) }
       if (draining.aborted || lost.aborted) throw new HandedOver(node)
       const stop = await stopOf(ports, step, signal)
       if (stop) await cancelRun(ports, runId, stop, step.lease)
       if (stop?.isOver) throw new HandedOver(node)
+      if (!stop) await tellHeld(ports, step, held)
       await watch.wait()
     }
   } finally {
@@ -160,13 +164,35 @@ async function outcome(
   }
 }
 
+/** How it ended, and whether only people can move it on. */
+function seen(run: Run) {
+  return { over: noted(run), held: isHeld(run) }
+}
+
+/** A step whose child only people can move on is held, and says so in its own run: that time is not its work. */
+async function tellHeld(ports: WorkerPorts, step: ReachingStep, held: boolean): Promise<void> {
+  const { header, node, visit, attempt, lease, lost } = step
+  const differs = await ports.book.read(header.runId, (run) => {
+    const state = visitOf(run, node, visit)?.state
+    if (state?.status !== 'running' || state.attempt !== attempt) return false
+    return (state.heldSince !== undefined) !== held
+  })
+  if (!differs) return
+  try {
+    await ports.book.execute(header.runId, { type: 'held', node, visit, attempt, held }, { lease, lost })
+  } catch (error) {
+    // The step moved on while it was looked at; whoever has it now looks for itself.
+    if (!isProblem(error, 'run_moved_on') && !isProblem(error, 'run_ended')) throw error
+  }
+}
+
 function noted(run: Run) {
   const ending = endingOf(run)
   if (!ending) return undefined
   const { output, ...told } = ending
-  const { modelTokens, writtenBytes } = run
+  const { modelTokens, writtenBytes, toolCalls } = run
   const endJti = run.state.status === 'ended' ? run.state.jti : undefined
-  return { output, told: { ...told, modelTokens, writtenBytes, endJti } }
+  return { output, told: { ...told, modelTokens, writtenBytes, toolCalls, endJti } }
 }
 
 async function storedValue(ports: WorkerPorts, hash: string | undefined): Promise<Json> {

@@ -1,9 +1,10 @@
-import type { Json, JsonObject } from '@/lib/base/json'
+import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import type { LedgerStore } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
 import { outputOf } from '@/lib/engine/walk'
-import { valueAt } from '@/lib/nodes/values-path'
+import { valueAt, valueInside } from '@/lib/nodes/values-path'
 import type { Values } from '@/lib/runners/runner'
+import { artifactValue } from './artifact-values'
 import { readJson } from './run-book'
 
 /** Reads of more nodes than fit into a token are recorded as all of the node's ancestors. */
@@ -31,6 +32,10 @@ export class RunValues implements Values {
   }
 
   async at(path: string): Promise<Json | undefined> {
+    if (path.startsWith('artifacts.')) {
+      const written = await this.artifactAt(path.slice('artifacts.'.length))
+      if (written) return written.value
+    }
     const candidates = rootsOf(path)
     const found = await this.readRun((run) => {
       const root = candidates.find((id) => id === 'trigger' || outputOf(run, id) !== undefined)
@@ -47,6 +52,48 @@ export class RunValues implements Values {
     return rest === ''
       ? value
       : valueAt({ root: value }, rest.startsWith('[') ? `root${rest}` : `root.${rest}`)
+  }
+
+  /** The artifact a path names, whose slot the workflow declares; what was not written yet has no value. */
+  private async artifactAt(path: string): Promise<{ value: Json | undefined } | undefined> {
+    const roots = rootsOf(path)
+    const found = await this.readRun((run) => {
+      const name = roots.find((one) => run.graph.graph.artifacts.some((slot) => slot.name === one))
+      return name === undefined ? undefined : { name, writes: run.artifacts.get(name)?.slice() }
+    })
+    if (!found) return undefined
+    const value = found.writes && (await artifactValue(this.ledger, found.writes))
+    return { value: value === undefined ? undefined : valueInside(value, path.slice(found.name.length)) }
+  }
+
+  async artifacts(): Promise<[string, Json][]> {
+    const all = await this.readRun((run) =>
+      [...run.artifacts].map(([name, writes]) => ({ name, writes: writes.slice() })),
+    )
+    const values: [string, Json][] = []
+    for (const { name, writes } of all) {
+      const value = await artifactValue(this.ledger, writes)
+      if (value !== undefined) values.push([name, value])
+    }
+    return values
+  }
+
+  async talk(): Promise<Json | undefined> {
+    const output = await this.readRun(({ graph, walk }) => {
+      const last = walk?.path.findLast(
+        ({ visit }) => visit.state.status === 'done' && graph.nodes.get(visit.node)?.kind === 'prompt_state',
+      )
+      return last?.visit.state.status === 'done' ? last.visit.state.output : undefined
+    })
+    const value = output === undefined ? undefined : await this.stored(output)
+    return isJsonObject(value) ? value.talk : undefined
+  }
+
+  toolCallsLeft(): Promise<number | undefined> {
+    return this.readRun(({ graph, toolCalls }) => {
+      const { maxToolCalls } = graph.graph.budget
+      return maxToolCalls === undefined ? undefined : Math.max(0, maxToolCalls - toolCalls)
+    })
   }
 
   async ofParents(): Promise<JsonObject> {

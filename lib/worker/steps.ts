@@ -16,7 +16,8 @@ import type { LeaseRef, RunHeader, SealedCheckpoint, StoredValue } from '@/lib/e
 import type { Run } from '@/lib/engine/run'
 import { nodeKind } from '@/lib/nodes/registry'
 import { type Action, EffectFailed, type Effects, type Performed, type Snapshot } from '@/lib/runners/runner'
-import type { GraphNode } from '@/lib/workflow/graph'
+import type { ArtifactDeclaration, GraphNode } from '@/lib/workflow/graph'
+import { storedArtifact } from './artifact-values'
 import { Deadlines } from './deadlines'
 import { effectsFor, failureOf } from './effects'
 import { HandedOver } from './handed-over'
@@ -39,6 +40,8 @@ interface Standing {
   dryRun: boolean
   follows: string[]
   reads: string[]
+  /** The slots that the workflow declares. */
+  artifacts: readonly ArtifactDeclaration[]
   /** An edge takes the node's error branch; without one, ending there is a failure. */
   routesError: boolean
   /** Checkpoints the run has taken, and may take. */
@@ -161,6 +164,7 @@ export class Steps {
         dryRun: run.start?.dryRun ?? false,
         follows: parentsOfStep(run, current).slice(0, 100),
         reads: current.reads,
+        artifacts: run.graph.graph.artifacts,
         // A walk that no edge leads on from is complete there, whatever its label (agentd section 2).
         routesError:
           run.walk !== undefined ||
@@ -291,6 +295,7 @@ export class Steps {
         return
       }
       const value = jsonValue(outcome.output)
+      const kept = this.keptArtifacts(standing, outcome.artifacts)
       const report = {
         type: 'succeeded',
         node: node.id,
@@ -300,9 +305,12 @@ export class Steps {
         label: outcome.label,
         modelTokens: outcome.modelTokens,
         writtenBytes: outcome.writtenBytes,
+        toolCalls: outcome.toolCalls,
+        exhausted: outcome.exhausted,
+        artifacts: kept.map(({ name, stored }) => ({ name, value: stored.hash })),
         linked: outcome.linked,
       } as const
-      await this.execute(report, { values: [value] })
+      await this.execute(report, { values: [value, ...kept.map(({ stored }) => stored)] })
       return
     }
     const { error, outOfTime } = outcome
@@ -314,6 +322,14 @@ export class Steps {
     }
     const failure = outOfTime ? failureOf(lateFor(node)) : failureOf(error)
     await this.execute({ type: 'failed', node: node.id, visit, attempt, failure })
+  }
+
+  /** The artifacts a step wrote, as they are kept. */
+  private keptArtifacts({ artifacts: slots }: Standing, written: Performed['artifacts'] = []) {
+    return written.flatMap(({ name, value }) => {
+      const slot = slots.find((declared) => declared.name === name)
+      return slot ? [{ name, stored: storedArtifact(slot, value) }] : []
+    })
   }
 
   /**

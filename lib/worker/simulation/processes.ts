@@ -59,6 +59,7 @@ export function startHouse(around: Surroundings, name: string, works: boolean): 
   const workflows: ChildWorkflows = {
     load: (workflow) => schedule.call(process, 'load', () => around.load(workflow)),
     loop: () => Promise.reject(new Error('There are no agent loops here')),
+    turn: () => Promise.reject(new Error('There are no prompts here')),
   }
   const runners = new Map(simulatedKinds.map((kind) => [kind, simulatedRunner(stage, process, kind)]))
   const ports: WorkerPorts = {
