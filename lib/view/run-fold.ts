@@ -4,11 +4,14 @@
  *
  * Rows are decoded here without checking who signed them: that is ledger-check.ts, which runs in a worker and says so
  * on screen. A token this version does not know is kept and shown under its own name; the fold goes on without it.
+ *
+ * The facts are kept, and with them keyframes: `at(seq)` is the run at any past token, by the same fold.
  */
 import type { JsonObject } from '@/lib/base/json'
 import { type Claims, parseClaims } from '@/lib/ect/claims'
 import { decodeJws, TOKEN_TYPES, unverifiedPayload } from '@/lib/ect/jws'
-import { evolve, newRun } from '@/lib/engine/evolve'
+import { evolveShared } from '@/lib/engine/copy-run'
+import { newRun } from '@/lib/engine/evolve'
 import { factOf } from '@/lib/engine/fact-codec'
 import type { Fact } from '@/lib/engine/facts'
 import type { Run, Visit } from '@/lib/engine/run'
@@ -17,6 +20,13 @@ import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import { frameOf, type RunFrame } from './frame'
 import { ranOut } from './ran-out'
+import { lastWhere } from './timeline/bounds'
+import { causesOf } from './timeline/causes'
+import { gaugesOf } from './timeline/gauges'
+import { Keyframes } from './timeline/keyframes'
+import { RunAt, type RunSource } from './timeline/run-at'
+import type { CausalChain, Gauge } from './timeline/terms'
+import { Timeline } from './timeline/timeline'
 import { type LedgerRow, ledgerRow, type VisitView, visitView } from './visit-view'
 import type { LedgerPage, RollbackView } from './wire'
 
@@ -31,20 +41,35 @@ export interface OpenedToken {
 /** A step of a walk. */
 export type WalkedStep = Pick<Visit, 'node' | 'visit' | 'state'>
 
+/** How many moments of the past are kept as they were made: two that are compared, and those beside them. */
+const momentsKept = 8
+
 export class RunFold {
   readonly index: GraphIndex
   /** The ledger as it came: what a verifier wants. */
   readonly entries: LedgerEntryWire[] = []
   readonly rows: LedgerRow[] = []
+  /** What each token says, the first at 0; nothing for a token of an unknown kind. */
+  readonly facts: (Fact | undefined)[] = []
+  /** The film strip of the run; it grows with the tokens. */
+  readonly timeline: Timeline
   readonly #run: Run
+  readonly #keyframes: Keyframes
+  readonly #rowsOf = new Map<string, LedgerRow[]>()
+  /** Moments that were asked for last, oldest first: asked for again, they are the same objects. */
+  readonly #moments = new Map<number, RunAt>()
   readonly #seqOf = new Map<string, number>()
   /** The agent that does, or did last, each visit of a node. */
   readonly #agents = new Map<string, string>()
   #frame: { at: number; frame: RunFrame } | undefined
+  /** The frame of the past that was made last: what did not change since is taken from it. */
+  #pastFrame: RunFrame | undefined
 
   constructor(graph: WorkflowGraph) {
     this.index = indexGraph(graph)
     this.#run = newRun(this.index)
+    this.#keyframes = new Keyframes(this.index, this.facts)
+    this.timeline = new Timeline(this.index)
   }
 
   /** Sequence number of the last token held; 0 before the first. */
@@ -69,10 +94,22 @@ export class RunFold {
 
   #addOne(entry: LedgerEntryWire): void {
     const { claims, fact } = read(entry.token)
+    const row = ledgerRow(entry, claims, fact, fact && this.#agentOf(fact))
     this.entries.push(entry)
-    this.rows.push(ledgerRow(entry, claims, fact, fact && this.#agentOf(fact)))
+    this.rows.push(row)
+    this.facts.push(fact)
+    this.#keepRow(row)
     this.#seqOf.set(claims.jti, entry.seq)
-    if (fact) evolve(this.#run, fact)
+    if (fact) evolveShared(this.#run, fact)
+    this.timeline.add(this.#run, row, fact)
+    this.#keyframes.passed(entry.seq, this.#run)
+  }
+
+  #keepRow(row: LedgerRow): void {
+    if (row.node === undefined) return
+    const rows = this.#rowsOf.get(row.node)
+    if (rows) rows.push(row)
+    else this.#rowsOf.set(row.node, [row])
   }
 
   #agentOf(fact: Fact): string | undefined {
@@ -90,8 +127,46 @@ export class RunFold {
     return this.#frame.frame
   }
 
+  /**
+   * The run as it was after that token (0: before the first), in the words and by the fold of the live one. Positions
+   * beyond the ends are the ends. The same object while it is among the last few that were asked for.
+   */
+  at(seq: number): RunAt {
+    const position = Math.min(Math.max(0, Math.trunc(seq)), this.seq)
+    const known = this.#moments.get(position)
+    if (known) return known
+    const moment = new RunAt(this.#source, position)
+    this.#moments.set(position, moment)
+    const [oldest] = this.#moments.keys()
+    if (this.#moments.size > momentsKept && oldest !== undefined) this.#moments.delete(oldest)
+    return moment
+  }
+
+  readonly #source: RunSource = {
+    runAt: (seq) => (seq === this.seq ? this.#run : this.#keyframes.at(seq)),
+    rowsOf: (node, seq) => {
+      const rows = this.#rowsOf.get(node) ?? []
+      return rows.slice(0, lastWhere(rows, (row) => row.seq <= seq) + 1)
+    },
+    frameLike: (run, seq) => {
+      if (seq === this.seq) return this.frame
+      this.#pastFrame = frameOf(run, this.#pastFrame ?? this.#frame?.frame)
+      return this.#pastFrame
+    },
+  }
+
+  /** The workflow's limits and what the run has used of them at `now`, ms since the epoch. */
+  gauges(now: number): Gauge[] {
+    return gaugesOf(this.#run, now)
+  }
+
+  /** From what that token shows to what it came from, within this run. */
+  causes(seq: number): CausalChain | undefined {
+    return causesOf({ index: this.index, rows: this.rows, facts: this.facts, seqOf: this.#seqOf }, seq)
+  }
+
   visit(node: string, which?: number): VisitView | undefined {
-    return visitView(this.#run, this.rows, node, which)
+    return visitView(this.#run, this.#rowsOf.get(node) ?? [], node, which)
   }
 
   /** The steps of a walk in the order they were made; empty where nothing walks. */

@@ -1,0 +1,166 @@
+/*
+ * Copies of a run: what a scrubber keeps of its past. `evolve` changes a run in place, so a moment that is to be kept
+ * is copied first.
+ *
+ *   copyRun    the whole of it. The two have nothing in common that changes; fold either with `evolve`.
+ *   shareRun   what changes with the next tokens, and no more: a run of 50,000 visits is copied in a millisecond, and
+ *              30 such copies fit where 3 whole ones would. Both then fold with `evolveShared`, and with nothing else.
+ *
+ * A shared copy rests on what facts reach. A step's facts change the node's current visit alone, which each side has for
+ * itself. Earlier visits, settled questions and checkpoints change only by a rollback, or by a word on a question that
+ * was settled; before such a fact, `evolveShared` makes what it can reach its own.
+ */
+import { evolve } from './evolve'
+import type { Fact } from './facts'
+import type { Approval, CheckpointRef, Rollback, Run, Visit, Walk, WalkStep } from './run'
+
+/** Every member of a type, whether or not it must be there: one that is added and not copied does not compile. */
+type Every<T> = { [K in keyof Required<T>]: T[K] }
+
+/** Runs that have something in common with another. */
+const sharing = new WeakSet<Run>()
+
+/** A copy with which anything may be done: neither ever changes the other. */
+export function copyRun(run: Run): Run {
+  const copy = copied(run)
+  makeOwn(copy)
+  return copy
+}
+
+/** A quick copy. From now on both must be folded with `evolveShared`. */
+export function shareRun(run: Run): Run {
+  const copy = copied(run)
+  sharing.add(run)
+  sharing.add(copy)
+  return copy
+}
+
+/** `evolve` for runs that may have something in common with others, which keep what they were. */
+export function evolveShared(run: Run, fact: Fact): Run {
+  if (sharing.has(run)) {
+    switch (fact.type) {
+      case 'rollback_request':
+      case 'rollback_act':
+      case 'rollback_act_result':
+      case 'rollback_result':
+      case 'rollback_choice':
+        makeOwn(run)
+        sharing.delete(run)
+        break
+      case 'approval_decided':
+      case 'approval_commented': {
+        const approval = run.approvals.get(fact.approval)
+        if (approval) run.approvals.set(approval.id, copyOfApproval(approval))
+        break
+      }
+      default:
+    }
+  }
+  return evolve(run, fact)
+}
+
+/** Its own containers, current visits and open questions; what is settled is the same as the original's. */
+function copied(run: Run): Run {
+  const fresh = new Map<Visit, Visit>()
+  const visits = new Map<string, Visit>()
+  for (const [node, visit] of run.visits) {
+    const copy = copyOfVisit(visit)
+    visits.set(node, copy)
+    fresh.set(visit, copy)
+  }
+  const approvals = new Map(run.approvals)
+  for (const id of run.openApprovals) {
+    const open = approvals.get(id)
+    if (open) approvals.set(id, copyOfApproval(open))
+  }
+  return {
+    graph: run.graph,
+    seq: run.seq,
+    lastAt: run.lastAt,
+    lastJti: run.lastJti,
+    state: { ...run.state },
+    start: run.start,
+    visits,
+    past: withCopies(run.past, (past) => past.slice()),
+    ready: new Set(run.ready),
+    active: new Set(run.active),
+    missing: new Map(run.missing),
+    counts: new Map(run.counts),
+    approvals,
+    openApprovals: new Set(run.openApprovals),
+    checkpoints: new Map(run.checkpoints),
+    claimants: withCopies(run.claimants, (agents) => new Set(agents)),
+    rollbacks: new Map(run.rollbacks),
+    takeBack: run.takeBack,
+    walk: run.walk && copyOfWalk(run.walk, fresh),
+    modelTokens: run.modelTokens,
+    writtenBytes: run.writtenBytes,
+    toolCalls: run.toolCalls,
+    artifactWrites: run.artifactWrites.slice(),
+    artifacts: withCopies(run.artifacts, (writes) => writes.slice()),
+    heldMs: run.heldMs,
+    heldSince: run.heldSince,
+  } satisfies Every<Run>
+}
+
+/** Whatever it has in common with others, it has for itself from here on. */
+function makeOwn(run: Run): void {
+  const fresh = new Map<Visit, Visit>()
+  for (const [node, past] of run.past) {
+    run.past.set(
+      node,
+      past.map((visit) => {
+        const copy = copyOfVisit(visit)
+        fresh.set(visit, copy)
+        return copy
+      }),
+    )
+  }
+  if (run.walk) run.walk = copyOfWalk(run.walk, fresh)
+  for (const [id, approval] of run.approvals) run.approvals.set(id, copyOfApproval(approval))
+  for (const [jti, checkpoint] of run.checkpoints) run.checkpoints.set(jti, copyOfCheckpoint(checkpoint))
+  for (const [id, rollback] of run.rollbacks) run.rollbacks.set(id, copyOfRollback(rollback))
+}
+
+/** The walk, standing on the visits that took the place of others. Steps are copied with their visits, and the last. */
+function copyOfWalk(walk: Walk, fresh: ReadonlyMap<Visit, Visit>): Walk {
+  const path = walk.path.slice()
+  for (let at = 0; at < path.length; at++) {
+    const step = path[at] as WalkStep
+    const visit = fresh.get(step.visit)
+    if (visit !== undefined) path[at] = { ...step, visit }
+    else if (at === path.length - 1) path[at] = { ...step }
+  }
+  return {
+    path,
+    taken: new Map(walk.taken),
+    outputs: withCopies(walk.outputs, (visit) => fresh.get(visit) ?? visit),
+    ambiguous: walk.ambiguous,
+    entered: new Map(walk.entered),
+    exhausted: walk.exhausted,
+  } satisfies Every<Walk>
+}
+
+function copyOfVisit(visit: Visit): Visit {
+  // Heartbeats and holds write into the state of a running visit; every other state is only ever replaced.
+  const state = visit.state.status === 'running' ? { ...visit.state } : visit.state
+  return { ...visit, state }
+}
+
+function copyOfApproval(approval: Approval): Approval {
+  return { ...approval, comments: approval.comments.slice() }
+}
+
+function copyOfCheckpoint(checkpoint: CheckpointRef): CheckpointRef {
+  return { ...checkpoint }
+}
+
+function copyOfRollback(rollback: Rollback): Rollback {
+  return { ...rollback, acts: new Map(rollback.acts) }
+}
+
+function withCopies<K, V>(map: ReadonlyMap<K, V>, copyOf: (value: V) => V): Map<K, V> {
+  const copy = new Map<K, V>()
+  for (const [key, value] of map) copy.set(key, copyOf(value))
+  return copy
+}
