@@ -67,7 +67,7 @@ export interface Fork {
   /** Steps that are done, and artifacts that were written, in the order they were. */
   carried: CarriedFact[]
   reason?: string
-  /** Artifacts that whoever forks gives other values; of an `append` slot each entry, in order. */
+  /** Artifacts that whoever forks gives other values, each the whole of it. */
   edited: { name: string; value: Hash }[]
 }
 

@@ -134,7 +134,6 @@ function addEdits(
   if (!place) return
   const before = place.doneJti === undefined ? parentsOfStep(laid, place) : [place.doneJti]
   const { artifacts } = laid.graph.graph
-  const begun = new Set<string>()
   for (const { name, value } of edited) {
     const slot = artifacts.find((declared) => declared.name === name)
     if (!slot) {
@@ -144,10 +143,9 @@ function addEdits(
         `The workflow declares no artifact "${clip(name, 80)}"; it has ${known}`,
       )
     }
-    // The first entry takes the place of all there were; those that follow are added to it.
-    const mode = slot.mode === 'append' && begun.has(name) ? 'append' : 'replace'
-    begun.add(name)
     const { node, visit } = place
+    // The whole of it, also of an `append` slot: what follows is added to that.
+    const mode = 'replace'
     add(
       { type: 'artifact_set', artifact: name, value, mediaType: slot.mediaType, mode, node, visit, by },
       before,

@@ -36,14 +36,7 @@ export interface StartWish {
 export async function startRun(installation: Installation, wish: StartWish): Promise<RunId> {
   const { ports, book } = installation
   const graph = await installation.graphOf(wish.version)
-  if (keepable(wish.input) === undefined || keepable(wish.input) !== wish.input) {
-    throw new Problem(
-      'input_invalid',
-      'The input holds half a character or a number too large for a number; such values cannot be kept',
-    )
-  }
-  checkInput(graph.graph, wish.input)
-  await checkPolicy(installation, graph.graph)
+  await checkMayBegin(installation, graph.graph, wish.input)
   const runId = runIdOf(ports.mint())
   const input = jsonValue(triggerInput(graph.graph, wish.trigger ?? 'manual', wish.input))
   const { answer, keptFor: owner } = wish
@@ -73,6 +66,22 @@ export async function startRun(installation: Installation, wish: StartWish): Pro
     },
   )
   return runId
+}
+
+/** Refuses a run that could not be what it says: an input that does not fit or cannot be kept, a policy that is no more. */
+export async function checkMayBegin(
+  installation: Installation,
+  graph: WorkflowGraph,
+  input: Json,
+): Promise<void> {
+  if (keepable(input) === undefined || keepable(input) !== input) {
+    throw new Problem(
+      'input_invalid',
+      'The input holds half a character or a number too large for a number; such values cannot be kept',
+    )
+  }
+  checkInput(graph, input)
+  await checkPolicy(installation, graph)
 }
 
 /** A policy was good when its workflow was imported; its file, or the OPA that holds it, may have changed since. */
