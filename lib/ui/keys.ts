@@ -32,6 +32,9 @@ export const keys = {
   /** The beginning of its ledger, when the page brought it along. */
   runLedger: (id: string) => ['run', id, 'ledger'] as const,
   runValue: (id: string, hash: string) => ['run', id, 'value', hash] as const,
+  /** Named by hashes alone: the same two values give the same diff, whichever runs speak of them. */
+  comparison: (mode: string, before: string, after: string) => ['comparison', mode, before, after] as const,
+  valueLines: (hash: string) => ['value-lines', hash] as const,
   rollbackPlan: (id: string, node: string, scope: string) => ['run', id, 'plan', node, scope] as const,
   workflows: ['workflows'] as const,
   planChoices: ['plan-choices'] as const,
