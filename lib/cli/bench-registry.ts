@@ -5,6 +5,7 @@ import type { Benchmark } from './bench/figures'
 import { longLedger } from './bench/long-ledger'
 import { mapItems } from './bench/map'
 import { memory } from './bench/memory'
+import { scrub } from './bench/scrub'
 import { stepHistory } from './bench/step-history'
 import { stepwise } from './bench/stepwise'
 
@@ -15,6 +16,7 @@ export const benchmarks: readonly Benchmark[] = [
   mapItems,
   stepHistory,
   longLedger,
+  scrub,
   memory,
   consoleAtSize,
   agentdParse,

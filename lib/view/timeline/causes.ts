@@ -58,21 +58,12 @@ export function causesOf(ledger: CausalLedger, symptom: Seq): CausalChain | unde
   return { links, root, nodes, edges, elsewhere: [...elsewhere] }
 }
 
-/** The error token that a visit of a node ended with, or its last token that failed an attempt. */
-export function errorOfVisit(ledger: CausalLedger, node: string, visit: number): Seq | undefined {
-  for (let at = ledger.facts.length - 1; at >= 0; at--) {
-    const fact = ledger.facts[at]
-    if (fact?.type === 'error' && fact.node === node && fact.visit === visit) return at + 1
-  }
-  return undefined
-}
-
 function upstreamOf({ facts, seqOf }: CausalLedger, seq: Seq): { found: Seq[]; outside: string[] } {
   const fact = facts[seq - 1]
   const found: Seq[] = []
   const outside: string[] = []
   for (const id of fact?.type === 'error' ? fact.upstream : []) {
-    const at = seqOf.get(id)
+    const at = seqOf.get(id.replace(/^urn:uuid:/, ''))
     if (at === undefined) outside.push(id)
     // A cause stands before its effect; a ledger that says otherwise is not followed in circles.
     else if (at < seq) found.push(at)
