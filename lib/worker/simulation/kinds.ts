@@ -51,8 +51,12 @@ export function simulatedRunner(stage: Stage, process: Process, kind: SimulatedK
     resolve: async ({ node, values, visit }) => {
       const reads = node.config.reads as string[]
       for (const read of reads) await values.at(read)
-      const { labels } = node.config
-      return { text: `${node.id}, visit ${visit}`, ...(labels !== undefined && { labels }) }
+      const { labels, artifacts } = node.config
+      return {
+        text: `${node.id}, visit ${visit}`,
+        ...(labels !== undefined && { labels }),
+        ...(artifacts !== undefined && { artifacts }),
+      }
     },
     describe: async (action, { node, visit }, effects) => {
       await reach(stage, process, `describe ${node.id}`, effects.signal, () => undefined)
@@ -196,7 +200,9 @@ async function perform(
   })
   const labels = Array.isArray(action.do.labels) ? action.do.labels.map(String) : []
   const label = labels.length > 0 ? dice.pick(labels) : ''
-  return { output, ...(label !== '' && { label }) }
+  const slots = Array.isArray(action.do.artifacts) ? action.do.artifacts.map(String) : []
+  const artifacts = slots.map((name) => ({ name, value: String(action.do.text) }))
+  return { output, ...(label !== '' && { label }), ...(artifacts.length > 0 && { artifacts }) }
 }
 
 /** A call to the world that its caller stops waiting for when the signal fires. */

@@ -8,6 +8,7 @@ import type { RunId } from '@/lib/base/ids'
 import { prefixed } from '@/lib/base/ids'
 import { isProblem } from '@/lib/base/problem'
 import type { ActionRef, CheckpointTaken, Command } from '@/lib/engine/commands'
+import { eventsOf } from '@/lib/engine/decide-events'
 import type { Approval, Visit } from '@/lib/engine/run'
 import type { Verdict } from '@/lib/hitl/terms'
 import type { Action } from '@/lib/runners/runner'
@@ -147,6 +148,7 @@ export class People {
     const { dice } = this.crowd.stage
     const stale = dice.chance(0.03)
     const verdict = dice.chance(0.03) ? 'took_effect' : this.verdictOn(approval)
+    const events = approval.kind === 'event' ? this.eventsFor(approval) : []
     const action = stale ? hashJson('another') : approval.action
     const wish = {
       type: 'decide',
@@ -155,7 +157,12 @@ export class People {
       by: `person:${dice.pick(['ada', 'bo'])}`,
       action,
       comment: this.tag(),
+      ...(verdict === 'event' && { event: dice.chance(0.05) ? 'nonsense' : dice.pick(events) }),
     } as const
+    if (verdict === 'event' && dice.chance(0.4)) {
+      const value = jsonValue(`said of ${approval.node}`)
+      return this.say({ ...wish, artifacts: [{ name: 'log', value: value.hash }] }, { values: [value] })
+    }
     if (verdict === 'approve' && dice.chance(0.2)) void this.guarded(this.decideEdited(approval, wish))
     else this.say(wish)
   }
@@ -175,9 +182,16 @@ export class People {
     await this.execute({ ...wish, edited: ref }, { values: [jsonValue(edited)] })
   }
 
+  private eventsFor({ node }: Approval): string[] {
+    const { run } = this.crowd.truth
+    const waiting = run.graph.nodes.get(node)
+    return waiting ? eventsOf(run, waiting) : []
+  }
+
   /** People look before they answer what a crash left open, and are wrong now and then. */
   private verdictOn(approval: Approval): Verdict {
     const { stage, runId, truth } = this.crowd
+    if (approval.kind === 'event') return 'event'
     if (approval.kind === 'approval') return stage.dice.chance(0.8) ? 'approve' : 'refuse'
     if (approval.kind !== 'outcome_unknown') return 'acknowledge'
     const { attempt } = truth.run.visits.get(approval.node) ?? { attempt: 1 }

@@ -2,7 +2,7 @@
  * One story: a random workflow, two or three workers fighting over one run of it and the runs its steps begin, people
  * and agents who act at random moments, crashes, shutdowns, pauses, refusals and late answers; then calm, in which
  * everything that is asked is answered. The same seed tells the same story. It ends well when every run reaches an end
- * and nothing was broken on the way. Every fourth seed tells a story of the same sort (workflows.ts).
+ * and nothing was broken on the way. Every fifth seed tells a story of the same sort (workflows.ts).
  */
 import { type RunId, runIdOf } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'

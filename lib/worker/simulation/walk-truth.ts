@@ -16,11 +16,15 @@ interface Place {
   /** Unknown until something of the visit is written. */
   visit?: number
   takenBack?: boolean
+  /** Artifact writes there were when it was come to. */
+  writes: number
 }
 
 export class WalkTruth {
   private path: Place[] = []
   private over = false
+  private limit: string | undefined
+  private readonly writes: FactOf<'artifact_set'>[] = []
   private readonly seen = new Map<string, number>()
   private readonly asked = new Map<string, FactOf<'rollback_request'>>()
 
@@ -30,7 +34,7 @@ export class WalkTruth {
   add(fact: Fact): void {
     switch (fact.type) {
       case 'workflow_start':
-        this.path = [{ node: fact.entry ?? '', from: fact.jti }]
+        this.path = [{ node: fact.entry ?? '', from: fact.jti, writes: 0 }]
         return
       case 'task_start':
       case 'task_offered':
@@ -38,7 +42,11 @@ export class WalkTruth {
         if (fact.type !== 'error' || fact.code !== 'rollback_timeout') this.standsAt(fact)
         return
       case 'approval_asked':
-        if (fact.kind === 'approval') this.standsAt(fact)
+        if (fact.kind === 'approval' || fact.kind === 'event') this.standsAt(fact)
+        return
+      case 'artifact_set':
+        this.standsAt(fact)
+        this.writes.push(fact)
         return
       case 'task_complete':
         this.standsAt(fact)
@@ -60,9 +68,11 @@ export class WalkTruth {
         return
       case 'workflow_complete':
         must(
-          fact.terminalStatus !== 'success' || this.over,
+          fact.terminalStatus !== 'success' || (this.over && this.limit === undefined),
           () => `The walk ended well at ${this.place?.node} although it could go on`,
         )
+        if (fact.exhausted === undefined || fact.exhausted === 'max_wall_time_sec') return
+        must(fact.exhausted === this.limit, () => `It ended by ${fact.exhausted}; it came to ${this.limit}`)
     }
   }
 
@@ -75,6 +85,19 @@ export class WalkTruth {
       words(kept) === words(this.path),
       () => `The fold walked ${words(kept)}; the facts say ${words(this.path)}`,
     )
+    const written = [...run.artifacts].map(([name, all]) => `${name}: ${all.map(({ jti }) => jti).join()}`)
+    const meant = [...new Set(this.writes.map(({ artifact }) => artifact))].map((name) => {
+      const all = this.writes.filter(({ artifact }) => artifact === name)
+      return `${name}: ${(all[0]?.mode === 'replace' ? all.slice(-1) : all).map(({ jti }) => jti).join()}`
+    })
+    must(
+      written.sort().join() === meant.sort().join(),
+      () => `The fold has artifacts ${written}; the facts say ${meant}`,
+    )
+    for (const { node } of this.path) {
+      const { maxVisits = Number.POSITIVE_INFINITY } = this.graph.nodes.get(node) ?? {}
+      must(this.timesEntered(node) <= maxVisits, () => `${node} was entered more often than it may be`)
+    }
     for (const [at, edge] of this.graph.graph.edges.entries()) {
       const taken = run.walk?.taken.get(at) ?? 0
       must(taken === this.timesTaken(at), () => `The fold counts ${taken} for ${edge.from} → ${edge.to}`)
@@ -91,6 +114,10 @@ export class WalkTruth {
 
   private timesTaken(edge: number): number {
     return this.path.filter((place) => place.edge === edge).length
+  }
+
+  private timesEntered(node: string): number {
+    return this.path.filter((place) => place.node === node).length
   }
 
   private standsAt(fact: { type: string; node: string; visit: number; par: string[] }): void {
@@ -119,8 +146,28 @@ export class WalkTruth {
         (edge.maxIterations === undefined || this.timesTaken(at) < edge.maxIterations),
     )
     const [only] = open
-    if (open.length === 1 && only) this.path.push({ node: only[1].to, from: jti, edge: only[0] })
+    const to = open.length === 1 && only ? this.accepting(only[1].to) : undefined
+    if (to !== undefined && only)
+      this.path.push({ node: to, from: jti, edge: only[0], writes: this.writes.length })
     else this.over = true
+  }
+
+  /** NOTES 14: exactly so many entries, then on_max_visits, as often as it takes. */
+  private accepting(meant: string): string | undefined {
+    const total = this.graph.graph.budget.maxTotalVisits
+    if (total !== undefined && this.path.length === total) {
+      this.limit = 'max_total_visits'
+      return undefined
+    }
+    let to: string | undefined = meant
+    for (let hops = 0; to !== undefined && hops < 50; hops++) {
+      const { maxVisits, onMaxVisits }: { maxVisits?: number; onMaxVisits?: string } =
+        this.graph.nodes.get(to) ?? {}
+      if (maxVisits === undefined || this.timesEntered(to) < maxVisits) return to
+      to = onMaxVisits
+    }
+    this.limit = 'max_visits'
+    return undefined
   }
 
   /** A completed rollback takes back whatever it reaches, whether there was something to undo or not. */
@@ -142,8 +189,10 @@ export class WalkTruth {
       this.path.findIndex((place) => place.takenBack),
     ].filter((at) => at >= 0)
     if (places.length === 0) return
-    const [{ node, from, edge }] = this.path.splice(Math.min(...places)) as [Place]
-    this.path.push({ node, from, edge })
+    const [{ node, from, edge, writes }] = this.path.splice(Math.min(...places)) as [Place]
+    this.writes.length = writes
+    this.path.push({ node, from, edge, writes })
     this.over = false
+    this.limit = undefined
   }
 }

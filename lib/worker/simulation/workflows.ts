@@ -16,8 +16,17 @@ const kindWeights = {
   pause_for_approval: 1,
 } as const satisfies Record<(typeof simulatedKinds)[number] | 'task' | 'pause_for_approval', number>
 
-/** The four sorts of stories: in which order the run goes, and whether its steps begin runs of their own. */
-export const storySorts = ['drawn', 'stepwise', 'drawn with children', 'stepwise with children'] as const
+/**
+ * The sorts of stories: in which order the run goes, whether its steps begin runs of their own, and whether it is bounded
+ * by visits, writes artifacts and waits for events from outside.
+ */
+export const storySorts = [
+  'drawn',
+  'stepwise',
+  'drawn with children',
+  'stepwise with children',
+  'states',
+] as const
 export type StorySort = (typeof storySorts)[number]
 
 export interface Library {
@@ -28,6 +37,7 @@ export interface Library {
 
 /** The workflows of one story. */
 export function randomLibrary(dice: Dice, sort: StorySort): Library {
+  if (sort === 'states') return { root: randomStates(dice), named: new Map() }
   const stepwise = sort.startsWith('stepwise')
   if (!sort.endsWith('children')) {
     return { root: stepwise ? randomWalk(dice, {}) : randomWorkflow(dice, {}), named: new Map() }
@@ -126,6 +136,55 @@ function randomWalk(dice: Dice, size: Size): GraphIndex {
     budget: randomBudget(dice),
   })
   return indexGraph({ ...graph, edges })
+}
+
+/** States with two or three events each, bounded by visits, some of which wait for their event from outside. */
+function randomStates(dice: Dice): GraphIndex {
+  const ids = randomIds(dice, 5)
+  const slots = ['note', 'log']
+  const nodes: Record<string, Partial<GraphNode>> = {}
+  const edges: GraphEdge[] = []
+  for (const [at, id] of ids.entries()) {
+    const events = dice.chance(0.15) ? [] : ['on', 'back', 'past'].slice(0, dice.whole(1, 3))
+    const waits = events.length > 0 && dice.chance(0.25)
+    nodes[id] = {
+      ...(waits
+        ? { kind: 'await_event', config: { question: 'What happened?' } }
+        : randomState(dice, events, slots)),
+      ...(dice.chance(0.5) && { maxVisits: dice.whole(1, 3) }),
+    }
+    if (dice.chance(0.6) && at + 1 < ids.length) nodes[id].onMaxVisits = dice.pick(ids.slice(at + 1))
+    for (const when of events) edges.push({ from: id, to: dice.pick(ids), when, extra: {} })
+  }
+  const graph = graphOf(nodes, [], {
+    name: 'story',
+    format: 'promptpack',
+    order: 'stepwise',
+    starts: [{ name: 'main', node: 'n1' }],
+    artifacts: slots.map((name) => ({
+      name,
+      mediaType: 'application/json',
+      mode: name === 'log' ? 'append' : 'replace',
+      extra: {},
+    })),
+    budget: {
+      maxTotalVisits: dice.whole(4, 14),
+      ...(dice.chance(0.2) && { maxActiveS: dice.whole(20, 300) }),
+    },
+  })
+  return indexGraph({ ...graph, edges })
+}
+
+function randomState(dice: Dice, events: string[], slots: string[]): Partial<GraphNode> {
+  const kind = dice.pick(['pure', 'file', 'keyed'] as const)
+  const artifacts = slots.filter(() => dice.chance(0.5))
+  return {
+    kind,
+    config: { reads: [], artifacts, ...(events.length > 0 && { labels: events }) },
+    ...(dice.chance(0.3) && {
+      retry: { maxAttempts: 3, baseMs: 100, factor: 2, maxMs: 1000, jitter: 0 },
+    }),
+  }
 }
 
 /** Makes one or two of the nodes run other workflows; which ones. */
