@@ -3,6 +3,7 @@ import { RotateCcw } from 'lucide-react'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { Decision } from '@/components/approvals/decision'
+import { GiveEvent } from '@/components/approvals/give-event'
 import { LiveTime } from '@/components/run-graph/graph-node'
 import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
@@ -14,24 +15,27 @@ import { TabPanel, Tabs } from '@/components/ui/tabs'
 import { isJsonObject } from '@/lib/base/json'
 import { nodeKind } from '@/lib/nodes/registry'
 import type { RollbackStatus } from '@/lib/rollback/terms'
-import { duration, momentOf } from '@/lib/ui/format-time'
+import { count, duration, momentOf } from '@/lib/ui/format-time'
 import { useRunLedger } from '@/lib/ui/ledger'
 import type { Verification } from '@/lib/ui/ledger-verify'
 import { links } from '@/lib/ui/links'
 import { useNow } from '@/lib/ui/now'
 import { useRunDetail, useValue } from '@/lib/ui/run-queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
-import { beginsRuns } from '@/lib/view/child-kinds'
+import { beginsRuns, beginsTalk } from '@/lib/view/child-kinds'
 import { agentName, asSentence, type NodeFrame, shownOf } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
+import type { StateEntry } from '@/lib/view/state-entry'
 import type { VisitView } from '@/lib/view/visit-view'
 import type { ChildCounts, RunDetail, WaitsIn } from '@/lib/view/wire'
 import { CheckpointView } from './checkpoint-view'
 import { ChildList } from './child-list'
 import { LeadsTo } from './leads-to'
+import type { ShownRun } from './shown-run'
 import { TokenList } from './token-list'
 import { Transcript } from './transcript'
 import { ValueBlock } from './value-block'
+import { WrittenArtifacts } from './written-artifacts'
 
 const tabNames = ['runs', 'input', 'output', 'tokens', 'checkpoint'] as const
 
@@ -40,6 +44,9 @@ export function Inspector({
   run,
   detail,
   fold,
+  shown: then,
+  past,
+  onCause,
   visit,
   began: children,
   waitsIn,
@@ -52,6 +59,12 @@ export function Inspector({
   run: string
   detail: RunDetail
   fold: RunFold
+  /** The run as it is shown: now, or as it was. */
+  shown: ShownRun
+  /** It is shown as it was: nothing can be done from here. */
+  past: boolean
+  /** Shows what led to a failure, by the id of its token. */
+  onCause: (jti: string) => void
   visit: VisitView
   /** The runs this visit began. */
   began: ChildCounts | undefined
@@ -63,7 +76,7 @@ export function Inspector({
   onToken: (seq: number) => void
   verification: Verification
 }) {
-  const frame = fold.frame.nodes.get(visit.node)
+  const frame = then.frame.nodes.get(visit.node)
   const asked = tabNames.find((name) => name === tab)
   const chosen =
     asked === undefined || (asked === 'runs' && !children) ? (children ? 'runs' : 'tokens') : asked
@@ -79,7 +92,9 @@ export function Inspector({
     <aside aria-label={frame.label} className="flex min-h-0 min-w-0 flex-col overflow-y-auto max-md:flex-1">
       <Head frame={frame} visit={visit} onVisit={onVisit} />
       {waitsIn && (children?.states.waiting ?? 0) > 0 && <AskedBelow waitsIn={waitsIn} />}
-      {visit.open ? (
+      {visit.open && past ? (
+        <Asked sentence={visit.open.sentence} role={visit.open.role} />
+      ) : visit.open ? (
         <DecisionHere approval={visit.open.id} />
       ) : (
         <Outcome
@@ -88,6 +103,8 @@ export function Inspector({
           fold={fold}
           frame={frame}
           visit={visit}
+          past={past}
+          onCause={onCause}
           began={began}
           leadsTo={<LeadsTo run={run} fold={fold} frame={frame} counts={children} />}
         />
@@ -98,7 +115,13 @@ export function Inspector({
         value={chosen}
         onChange={onTab}
         tabs={[
-          ...(children ? [{ value: 'runs', label: 'Runs', count: children.total }] : []),
+          ...(children
+            ? [
+                frame.kind === 'prompt_state'
+                  ? { value: 'runs', label: 'Turn' }
+                  : { value: 'runs', label: 'Runs', count: children.total },
+              ]
+            : []),
           { value: 'input', label: 'Input' },
           { value: 'output', label: 'Output' },
           { value: 'tokens', label: 'Tokens', count: visit.tokens.length },
@@ -107,7 +130,7 @@ export function Inspector({
       >
         {children && (
           <TabPanel value="runs" className="overflow-visible">
-            {frame.kind === 'agent_loop' && children.only ? (
+            {beginsTalk(frame.kind) && children.only ? (
               <LoopRun run={run} counts={children} loop={children.only.id} />
             ) : (
               <ChildList run={run} counts={children} alike={frame.kind === 'map'} />
@@ -212,6 +235,18 @@ function DecisionHere({ approval }: { approval: string }) {
   )
 }
 
+/** A question of the past: it may have been answered since, so it is told and not asked again. */
+function Asked({ sentence, role }: { sentence: string; role: string }) {
+  return (
+    <div className="border-b px-4 py-3">
+      <p className="font-medium">{asSentence(sentence)}</p>
+      <p className="mt-1 text-ink-3">
+        At this moment it waited for {role}. It can be answered only as the run is now.
+      </p>
+    </div>
+  )
+}
+
 /** The question that a run below asks: it can be answered from here as well. */
 function AskedBelow({ waitsIn }: { waitsIn: WaitsIn }) {
   return (
@@ -234,6 +269,8 @@ function Outcome({
   fold,
   frame,
   visit,
+  past,
+  onCause,
   began,
   leadsTo,
 }: {
@@ -242,15 +279,19 @@ function Outcome({
   fold: RunFold
   frame: NodeFrame
   visit: VisitView
+  past: boolean
+  onCause: (jti: string) => void
   began: boolean
   leadsTo: ReactNode
 }) {
   const kind = nodeKind(frame.kind)
   const decision = visit.approvals.findLast((approval) => approval.state.status === 'decided')
-  const mayRollBack = detail.may.rollBack && began && visit.current && takesBack(visit)
+  const mayRollBack = !past && detail.may.rollBack && began && visit.current && takesBack(visit)
   return (
     <div className="px-4 pb-4 pt-3">
-      {visit.error && visit.error.code !== 'approval_refused' && <Failure error={visit.error} />}
+      {visit.error && visit.error.code !== 'approval_refused' && (
+        <Failure error={visit.error} onCause={onCause} />
+      )}
       {visit.state.status === 'done' && visit.state.label === 'error' && (
         <WentOn
           run={run}
@@ -295,11 +336,14 @@ function Outcome({
             {decision.state.comment && <Sub>“{decision.state.comment}”</Sub>}
           </Fact>
         )}
-        {visit.state.status === 'done' && visit.state.label !== undefined && (
-          <Fact label="Took">The edge “{visit.state.label}”.</Fact>
-        )}
+        {visit.entry && <EntryFacts entry={visit.entry} />}
+        <StateFacts fold={fold} frame={frame} visit={visit} />
         {!began && <Fact label="When">{whenWords(frame, fold)}</Fact>}
       </Facts>
+      {takesEvent(fold, visit) && <GiveEvent run={run} fold={fold} node={visit.node} />}
+      {visit.entry && visit.entry.written.length > 0 && (
+        <WrittenArtifacts run={run} written={visit.entry.written} />
+      )}
       {mayRollBack && (
         <Button size="sm" asChild className="mt-3">
           <Link href={links.rollback(run, { node: frame.id })} aria-keyshortcuts="r">
@@ -310,6 +354,70 @@ function Outcome({
       )}
     </div>
   )
+}
+
+/** Which entry of how many, and where the walk was sent here from. */
+function EntryFacts({ entry: { entered, most, insteadOf } }: { entry: StateEntry }) {
+  return (
+    <>
+      {entered !== undefined && most !== undefined && (
+        <Fact label="Entry">
+          Visit <span className="num">{entered}</span> of <span className="num">{most}</span>.
+        </Fact>
+      )}
+      {insteadOf.length > 0 && (
+        <Fact label="Sent here">
+          Because{' '}
+          {insteadOf
+            .map(({ label, most }) => `${label} was entered ${most} of ${count(most, 'time')}`)
+            .join(', and ')}
+          .
+        </Fact>
+      )}
+    </>
+  )
+}
+
+/** Of a state of a pack: its event and who gave it, and what its turn is bounded by. Of any other step: the edge it took. */
+function StateFacts({ fold, frame, visit }: { fold: RunFold; frame: NodeFrame; visit: VisitView }) {
+  const label = visit.state.status === 'done' ? visit.state.label : undefined
+  const config = fold.index.nodes.get(visit.node)?.config ?? {}
+  if (frame.kind !== 'prompt_state' && frame.kind !== 'await_event') {
+    return label === undefined ? null : <Fact label="Took">The edge “{label}”.</Fact>
+  }
+  const given = visit.tokens
+    .map(({ seq }) => fold.facts[seq - 1])
+    .find((fact) => fact?.type === 'event_given')
+  const bounds = [
+    typeof config.max_rounds === 'number' ? count(config.max_rounds, 'round') : '',
+    typeof config.max_tool_calls === 'number' ? count(config.max_tool_calls, 'tool call') : '',
+  ].filter((one) => one !== '')
+  return (
+    <>
+      {label !== undefined && (
+        <Fact label="Event">
+          <b>{label}</b>
+          {given?.type === 'event_given' ? (
+            <>
+              , given by <Actor id={given.by} /> <Moment at={given.at} />.{' '}
+              {given.comment && <Sub>“{given.comment}”</Sub>}
+            </>
+          ) : frame.kind === 'prompt_state' ? (
+            <Sub>, by its own prompt {String(config.prompt ?? '')}</Sub>
+          ) : (
+            '.'
+          )}
+        </Fact>
+      )}
+      {bounds.length > 0 && <Fact label="Turn">At most {bounds.join(' and ')}.</Fact>}
+    </>
+  )
+}
+
+/** A hybrid state at work: its event may come from outside as well. */
+function takesEvent(fold: RunFold, visit: VisitView): boolean {
+  const config = fold.index.nodes.get(visit.node)?.config
+  return visit.current && visit.state.status === 'running' && config?.orchestration === 'hybrid'
 }
 
 /** When a step's turn comes, or that it does not come. */
@@ -347,7 +455,7 @@ function WentOn({ run, output, onward }: { run: string; output: string; onward: 
   )
 }
 
-/** The run of an agent loop, and what its model said and did, read from the loop's own ledger. */
+/** The run of an agent loop or of a turn, and what its model said and did, read from that run's own ledger. */
 function LoopRun({ run, counts, loop }: { run: string; counts: ChildCounts; loop: string }) {
   const detail = useRunDetail(loop)
   const fold = useRunLedger(loop, detail.data)?.fold
@@ -415,7 +523,13 @@ function Moment({ at }: { at: number }) {
   )
 }
 
-function Failure({ error }: { error: NonNullable<VisitView['error']> }) {
+function Failure({
+  error,
+  onCause,
+}: {
+  error: NonNullable<VisitView['error']>
+  onCause: (jti: string) => void
+}) {
   return (
     <div
       role="note"
@@ -425,6 +539,9 @@ function Failure({ error }: { error: NonNullable<VisitView['error']> }) {
       <p className="mt-1 text-t1">
         Code <span className="mono">{error.code}</span>
       </p>
+      <Button size="sm" className="mt-2" onClick={() => onCause(error.jti)}>
+        Show what led here
+      </Button>
     </div>
   )
 }

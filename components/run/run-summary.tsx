@@ -1,5 +1,6 @@
 'use client'
 import Link from 'next/link'
+import { Gauges } from '@/components/timeline/gauges'
 import { Actor } from '@/components/ui/actor'
 import { CopyId } from '@/components/ui/copy-id'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
@@ -9,30 +10,36 @@ import { count, duration } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
 import { shownOf } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
+import type { Gauge } from '@/lib/view/timeline/terms'
 import type { RunDetail } from '@/lib/view/wire'
-import { Transcript } from './transcript'
+import type { ShownRun } from './shown-run'
+import { isTalk, Transcript } from './transcript'
 
 const quiet = new Set<string>(['done', 'pending', 'skipped'])
 
-/** The inspector when nothing is selected: the run itself, and the steps that need a look. */
+/** The inspector when nothing is selected: the run itself, its limits, and the steps that need a look. */
 export function RunSummary({
   detail,
   fold,
+  shown: then,
+  gauges,
   onSelect,
 }: {
   detail: RunDetail
   fold: RunFold
+  /** The run as it is shown: now, or as it was. */
+  shown: ShownRun
+  gauges: readonly Gauge[]
   onSelect: (node: string, visit?: number) => void
 }) {
   const { row } = detail
-  const { took } = fold.frame.headline
+  const { took } = then.frame.headline
   const walks = fold.index.graph.order === 'stepwise'
-  const trouble = [...fold.frame.nodes.values()].filter(
+  const trouble = [...then.frame.nodes.values()].filter(
     // Of a walk, what runs stands at the top of the way it took.
     ({ shown, handled }) => handled || !(quiet.has(shown) || (walks && shown === 'running')),
   )
   const rollbacks = fold.rollbacks(row.id)
-  const isLoop = fold.index.graph.nodes.some(({ kind }) => kind === 'agent_think')
   return (
     <aside aria-label="Run" className="flex min-h-0 min-w-0 flex-col overflow-y-auto max-md:flex-1">
       <div className="flex min-h-10 shrink-0 items-center border-b px-4">
@@ -60,7 +67,7 @@ export function RunSummary({
               version <CopyId id={row.version} what="version" />
             </Sub>
           </Fact>
-          <Fact label="Steps">{fold.frame.sentence.replace(/^.*?: /, '')}</Fact>
+          <Fact label="Steps">{then.frame.sentence.replace(/^.*?: /, '')}</Fact>
           {rollbacks.map((rollback) => (
             <Fact key={rollback.id} label="Rollback">
               <Link
@@ -76,6 +83,7 @@ export function RunSummary({
             </Fact>
           ))}
         </Facts>
+        <Gauges gauges={gauges} labelOf={(node) => fold.index.nodes.get(node)?.label || node} />
         {trouble.length > 0 && (
           <>
             <h3 className="mb-1 mt-4 text-t1 text-ink-3">Steps to look at</h3>
@@ -96,13 +104,13 @@ export function RunSummary({
           </>
         )}
       </div>
-      {isLoop ? (
+      {isTalk(fold) ? (
         <>
           <h3 className="px-4 pb-2 text-t1 text-ink-3">What the model said and did</h3>
           <Transcript run={row.id} fold={fold} onSelect={onSelect} />
         </>
       ) : (
-        <Walked fold={fold} onSelect={onSelect} />
+        <Walked fold={fold} steps={then.walked} onSelect={onSelect} />
       )}
     </aside>
   )
@@ -112,8 +120,15 @@ export function RunSummary({
 const stepsListed = 60
 
 /** The way the run took, step by step, the latest first: each visit can be looked at. */
-function Walked({ fold, onSelect }: { fold: RunFold; onSelect: (node: string, visit: number) => void }) {
-  const steps = fold.walked
+function Walked({
+  fold,
+  steps,
+  onSelect,
+}: {
+  fold: RunFold
+  steps: ShownRun['walked']
+  onSelect: (node: string, visit: number) => void
+}) {
   if (steps.length === 0) return null
   const listed = steps
     .map((step, at) => ({ ...step, at: at + 1 }))

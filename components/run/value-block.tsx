@@ -11,7 +11,18 @@ import type { ValueView } from '@/lib/view/wire'
 const linesAtFirst = 60
 
 /** A stored value, fetched when it comes into view. */
-export function ValueBlock({ run, hash, what }: { run: string; hash: string; what: string }) {
+export function ValueBlock({
+  run,
+  hash,
+  what,
+  plain = false,
+}: {
+  run: string
+  hash: string
+  what: string
+  /** A text is shown as it reads, without its quotation marks. */
+  plain?: boolean
+}) {
   const value = useValue(run, hash)
   if (value.isError) {
     return (
@@ -23,12 +34,12 @@ export function ValueBlock({ run, hash, what }: { run: string; hash: string; wha
     )
   }
   if (!value.data) return <Skeleton what={`the ${what}`} />
-  return <Shown value={value.data} what={what} />
+  return <Shown value={value.data} what={what} plain={plain} />
 }
 
-function Shown({ value, what }: { value: ValueView; what: string }) {
+function Shown({ value, what, plain }: { value: ValueView; what: string; plain: boolean }) {
   const [all, setAll] = useState(false)
-  const text = useMemo(() => textOf(value), [value])
+  const text = useMemo(() => textOf(value, plain), [value, plain])
   const lines = text?.split('\n') ?? []
   const more = lines.length - linesAtFirst
   return (
@@ -60,7 +71,8 @@ function Shown({ value, what }: { value: ValueView; what: string }) {
   )
 }
 
-function textOf(value: ValueView): string | undefined {
+function textOf(value: ValueView, plain: boolean): string | undefined {
+  if (plain && typeof value.json === 'string') return value.json
   if (value.json !== undefined) return JSON.stringify(value.json, null, 2)
   if (value.base64 === undefined) return undefined
   try {

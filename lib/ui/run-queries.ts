@@ -117,6 +117,21 @@ export function useRollbackChoice(run: string) {
   })
 }
 
+/** Gives a state that waits for it, or a hybrid one at work, its event. What comes of it arrives as tokens. */
+export function useGiveEvent(run: string) {
+  return useMutation({
+    mutationFn: ({
+      idempotencyKey,
+      ...body
+    }: {
+      event: string
+      node: string
+      comment: string
+      idempotencyKey: string
+    }) => api<unknown>(`/runs/${run}/events`, { method: 'POST', body, idempotencyKey }),
+  })
+}
+
 /** Where the bundle is downloaded from: a link, so that the browser saves it. */
 export function exportUrl(run: string): string {
   return `/api/v1/runs/${encodeURIComponent(run)}/export`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sayingOf, toolAnswer } from './agent-transcript'
+import { faultOf, sayingOf, toolAnswer, turnTalk } from './agent-transcript'
 
 const said = (text: string) => [{ role: 'assistant', text }]
 
@@ -54,5 +54,73 @@ describe('what a tool gave', () => {
 
   it('is an answer even when a member is called error', () => {
     expect(toolAnswer({ error: 'in the page' }, done).refused).toBeUndefined()
+  })
+})
+
+describe('a turn of a prompt state', () => {
+  const ask = { role: 'user', text: 'Take your turn.' }
+  const call = (id: string, name: string, args: object) => ({ id, name, args })
+  const answer = (text: string, ...uses: object[]) => ({
+    role: 'assistant',
+    text,
+    ...(uses.length > 0 && { uses }),
+  })
+  const result = (id: string, name: string, text: string, isError?: true) => ({
+    role: 'tool',
+    id,
+    name,
+    text,
+    isError,
+  })
+  const talk = [
+    ask,
+    answer('First the tests.', call('1', 'run_tests', { path: 'test' })),
+    result('1', 'run_tests', '{"failed":2}'),
+    answer(
+      '',
+      call('2', 'run_tests', {}),
+      call('3', 'workflow__set_artifact', { name: 'report', value: 'two fail' }),
+    ),
+    result('2', 'run_tests', '{"error":"path is missing"}', true),
+    result('3', 'workflow__set_artifact', '"ok"'),
+    answer('Done.', call('4', 'workflow__transition', { event: 'TestsFailing' })),
+  ]
+
+  it('is read as rounds, each with its calls and what came of them', () => {
+    const turn = turnTalk({ talk, rounds: 3, call: null } as never)
+    expect(turn?.earlier).toBe(1)
+    expect(
+      turn?.rounds.map(({ said, uses }) => [said, uses.map(({ name, as, nth }) => `${name} ${as} ${nth}`)]),
+    ).toEqual([
+      ['First the tests.', ['run_tests tool 0']],
+      ['', ['run_tests tool 1', 'workflow__set_artifact artifact 0']],
+      ['Done.', ['workflow__transition event 0']],
+    ])
+    expect(turn?.rounds[0]?.uses[0]).toMatchObject({ result: { failed: 2 }, isError: false })
+    const refused = turn?.rounds[1]?.uses[0]
+    expect(refused && faultOf(refused)).toBe('path is missing')
+    expect(turn?.rounds[2]?.uses[0]).not.toHaveProperty('result')
+    expect(turn?.end).toBeUndefined()
+  })
+
+  it('tells what belongs to earlier turns, and how it ended', () => {
+    const outcome = { event: 'TestsFailing', talk: [...talk, ...talk], rounds: 3 }
+    const turn = turnTalk({ talk, rounds: 3, outcome } as never)
+    expect(turn?.earlier).toBe(talk.length + 1)
+    expect(turn?.rounds).toHaveLength(3)
+    expect(turn?.end).toEqual({ event: 'TestsFailing', exhausted: false })
+  })
+
+  it('shows what the model was told when it named no event, and takes a stranger value for none', () => {
+    const turn = turnTalk({
+      talk: [ask, answer('Hm.'), { role: 'user', text: 'End your turn.' }],
+      rounds: 1,
+    } as never)
+    expect(turn?.rounds).toEqual([{ said: 'Hm.', uses: [], told: 'End your turn.' }])
+    for (const value of [null, 7, [], { talk: 'no' }, { action: {} }])
+      expect(turnTalk(value as never)).toBeUndefined()
+    expect(
+      turnTalk({ talk: [{ role: 'assistant', uses: [7, null], text: 3 }], rounds: 1 } as never)?.rounds,
+    ).toEqual([{ said: '', uses: [] }])
   })
 })

@@ -1,6 +1,7 @@
 import type { Fact } from '@/lib/engine/facts'
 import type { Approval, CheckpointRef, Run, Visit, VisitError, VisitState } from '@/lib/engine/run'
 import { actorOf, actWords } from './act-words'
+import { type StateEntry, stateEntry } from './state-entry'
 
 /** One token of the ledger as tables show it; the fact behind it is there when its act is known. */
 export interface LedgerRow {
@@ -64,6 +65,8 @@ export interface VisitView {
   open?: Approval
   /** Its tokens, in ledger order. */
   tokens: LedgerRow[]
+  /** Of a step of a walk. */
+  entry?: StateEntry
 }
 
 /** The inspector's view of a node, at its latest visit or an earlier one. Undefined when there is no such visit. */
@@ -93,6 +96,7 @@ export function visitView(
     approvals,
     open: approvals.find((approval) => approval.state.status === 'open'),
     tokens: rows.filter((row) => row.node === node && row.visit === visit.visit),
+    ...(run.walk && { entry: stateEntry(run, node, visit.visit) }),
   }
 }
 

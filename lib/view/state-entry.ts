@@ -1,0 +1,75 @@
+/*
+ * One entry of a state on the walk, as its inspector tells it: which entry of how many, where it was sent here from, and
+ * what it wrote. Artifacts are told with what stood there before: of a `replace` slot the value, of an `append` slot how
+ * many entries.
+ */
+import type { Actor } from '@/lib/engine/facts'
+import type { ArtifactWrite, Run } from '@/lib/engine/run'
+
+export interface StateEntry {
+  /** From 1, on the way as it is now; absent for an entry that was taken back. */
+  entered?: number
+  /** How often it may be entered. */
+  most?: number
+  /** States that were meant, and were entered as often as they may be: the first one first. */
+  insteadOf: { node: string; label: string; most: number }[]
+  written: WrittenArtifact[]
+}
+
+export interface WrittenArtifact {
+  artifact: string
+  mediaType: string
+  mode: 'replace' | 'append'
+  by: Actor
+  /** Hash of the value that stood there before; of a `replace` slot. */
+  before?: string
+  /** Entries that were there before; of an `append` slot. */
+  earlier: number
+  /** Hashes of what was written: of a `replace` slot the last one alone. */
+  after: string[]
+}
+
+/** The entry that a visit is. */
+export function stateEntry(run: Run, node: string, visit: number): StateEntry {
+  const path = run.walk?.path ?? []
+  const at = path.findIndex((step) => step.visit.node === node && step.visit.visit === visit)
+  const step = path[at]
+  const entered = step && path.slice(0, at + 1).filter((one) => one.visit.node === node).length
+  const most = run.graph.nodes.get(node)?.maxVisits
+  return {
+    ...(entered !== undefined && { entered }),
+    ...(most !== undefined && { most }),
+    insteadOf: (step?.insteadOf ?? []).map((meant) => {
+      const { label, maxVisits } = run.graph.nodes.get(meant) ?? {}
+      return { node: meant, label: label || meant, most: maxVisits ?? 0 }
+    }),
+    written: writtenIn(run.artifactWrites, node, visit),
+  }
+}
+
+function writtenIn(writes: readonly ArtifactWrite[], node: string, visit: number): WrittenArtifact[] {
+  const found = new Map<string, WrittenArtifact>()
+  const before = new Map<string, { value: string; count: number }>()
+  for (const { artifact, value, mediaType, mode, by, ...place } of writes) {
+    if (place.node !== node || place.visit !== visit) {
+      before.set(artifact, { value, count: (before.get(artifact)?.count ?? 0) + 1 })
+      continue
+    }
+    const known = found.get(artifact)
+    if (known) {
+      known.after = mode === 'append' ? [...known.after, value] : [value]
+      continue
+    }
+    const old = before.get(artifact)
+    found.set(artifact, {
+      artifact,
+      mediaType,
+      mode,
+      by,
+      ...(mode === 'replace' && old && { before: old.value }),
+      earlier: old?.count ?? 0,
+      after: [value],
+    })
+  }
+  return [...found.values()]
+}
