@@ -169,6 +169,11 @@ export class RunFold {
     return visitView(this.#run, this.#rowsOf.get(node) ?? [], node, which)
   }
 
+  /** Hash of what the run was begun with. */
+  get input(): string | undefined {
+    return this.#run.start?.input
+  }
+
   /** The steps of a walk in the order they were made; empty where nothing walks. */
   get walked(): readonly WalkedStep[] {
     return (this.#run.walk?.path ?? []).map(({ visit: { node, visit, state } }) => ({ node, visit, state }))
