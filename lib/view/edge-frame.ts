@@ -26,25 +26,29 @@ export function edgeKey(from: string, to: string): string {
   return `${from}\n${to}`
 }
 
-/** The edges of a run; `previous` as in `frameOf`: where no edge was taken since, the same map. */
+/**
+ * The edges of a run; `previous` as in `frameOf`: lines that are as they were are the same objects, and where all are,
+ * the same map.
+ */
 export function edgeFrames(run: Run, previous?: EdgeFrames): EdgeFrames {
   const { walk } = run
-  if (!walk) return previous ?? restingEdges(run.graph.graph)
+  const { graph } = run.graph
+  if (!walk) return previous ?? restingEdges(graph)
   const redirected = redirectsOf(walk)
-  const frames = framesOf(
-    run.graph.graph,
-    (number) => walk.taken.get(number) ?? 0,
-    (node) => redirected.get(node) ?? 0,
-    false,
-  )
-  const isSame =
-    previous !== undefined &&
-    previous.size === frames.size &&
-    [...frames].every(([key, { count, taken }]) => {
-      const before = previous.get(key)
-      return before?.count === count && before.taken === taken
-    })
-  return isSame ? previous : frames
+  const lines = linesOf(graph)
+  let isSame = previous !== undefined && previous.size === lines.length
+  const frames = lines.map((line) => {
+    const before = previous?.get(line.key)
+    let onEdges = 0
+    for (const number of line.numbers) onEdges += walk.taken.get(number) ?? 0
+    const onward = line.redirects === undefined ? 0 : (redirected.get(line.redirects) ?? 0)
+    const count = countOf(line, onEdges, onward, false)
+    if (before?.count === count && before.taken === onEdges + onward) return before
+    isSame = false
+    return frameOf(line, count, onEdges + onward)
+  })
+  if (isSame && previous) return previous
+  return new Map(lines.map(({ key }, at) => [key, frames[at] as EdgeFrame]))
 }
 
 const resting = new WeakMap<WorkflowGraph, EdgeFrames>()
@@ -53,51 +57,74 @@ const resting = new WeakMap<WorkflowGraph, EdgeFrames>()
 export function restingEdges(graph: WorkflowGraph): EdgeFrames {
   const known = resting.get(graph)
   if (known) return known
-  const made = framesOf(
-    graph,
-    () => 0,
-    () => 0,
-    true,
+  const made = new Map(
+    linesOf(graph).map((line) => [line.key, frameOf(line, countOf(line, 0, 0, true), 0)] as const),
   )
   resting.set(graph, made)
   return made
 }
 
-function framesOf(
-  graph: WorkflowGraph,
-  takenOf: (number: number) => number,
-  redirectsFrom: (node: string) => number,
-  atRest: boolean,
-): Map<string, EdgeFrame> {
-  const lines = new Map<string, { edge: GraphEdge; taken: number }[]>()
+/** A line as the graph has it: all that does not change while a run goes on. */
+interface Line {
+  key: string
+  from: string
+  to: string
+  label: string
+  /** Numbers of its edges in the graph. */
+  numbers: number[]
+  /** How often its one edge may be taken. */
+  bound?: number
+  /** The node at its limit that the walk is sent on from along it. */
+  redirects?: string
+}
+
+const linesByGraph = new WeakMap<WorkflowGraph, readonly Line[]>()
+
+/** Made once for each graph: of a few thousand edges it would be most of what a frame costs. */
+function linesOf(graph: WorkflowGraph): readonly Line[] {
+  const known = linesByGraph.get(graph)
+  if (known) return known
+  const between = new Map<string, { numbers: number[]; edges: GraphEdge[] }>()
   for (const [number, edge] of graph.edges.entries()) {
     const key = edgeKey(edge.from, edge.to)
-    const line = lines.get(key) ?? []
-    line.push({ edge, taken: takenOf(number) })
-    lines.set(key, line)
+    const line = between.get(key) ?? { numbers: [], edges: [] }
+    line.numbers.push(number)
+    line.edges.push(edge)
+    between.set(key, line)
   }
-  const frames = new Map([...lines].map(([key, line]) => [key, frameOf(line, atRest)]))
+  const lines = new Map([...between].map(([key, { numbers, edges }]) => [key, lineOf(key, numbers, edges)]))
   for (const { id, maxVisits, onMaxVisits } of graph.nodes) {
     if (maxVisits === undefined || onMaxVisits === undefined) continue
     const key = edgeKey(id, onMaxVisits)
-    frames.set(key, withRedirect(frames.get(key), { id, maxVisits, onMaxVisits }, redirectsFrom(id)))
+    lines.set(key, withRedirect(lines.get(key), key, { id, maxVisits, onMaxVisits }))
   }
-  return frames
+  const made = [...lines.values()]
+  linesByGraph.set(graph, made)
+  return made
+}
+
+function lineOf(key: string, numbers: number[], edges: readonly GraphEdge[]): Line {
+  const { from, to, maxIterations } = edges[0] as GraphEdge
+  return {
+    key,
+    from,
+    to,
+    label: labelOf(edges.map(({ when }) => when)),
+    numbers,
+    ...(edges.length === 1 && maxIterations !== undefined && { bound: maxIterations }),
+  }
 }
 
 /** The way from a state at its limit: a line of its own, or one more label of the line that is there already. */
 function withRedirect(
-  line: EdgeFrame | undefined,
+  line: Line | undefined,
+  key: string,
   { id, maxVisits, onMaxVisits }: { id: string; maxVisits: number; onMaxVisits: string },
-  taken: number,
-): EdgeFrame {
+): Line {
   const words = `after ${maxVisits} ${maxVisits === 1 ? 'visit' : 'visits'}`
-  if (!line) {
-    const count = taken > 1 ? `×${taken}` : ''
-    return { from: id, to: onMaxVisits, label: words, count, taken, redirect: true }
-  }
+  if (!line) return { key, from: id, to: onMaxVisits, label: words, numbers: [], redirects: id }
   const label = line.label === '' ? `done or ${words}` : `${line.label} or ${words}`
-  return { ...line, label, taken: line.taken + taken }
+  return { ...line, label, redirects: id }
 }
 
 /** How often the walk was sent on from each state that was at its limit. */
@@ -109,16 +136,8 @@ function redirectsOf({ path }: Walk): ReadonlyMap<string, number> {
   return found
 }
 
-function frameOf(line: { edge: GraphEdge; taken: number }[], atRest: boolean): EdgeFrame {
-  const { from, to } = (line[0] as { edge: GraphEdge }).edge
-  const taken = line.reduce((sum, one) => sum + one.taken, 0)
-  return {
-    from,
-    to,
-    label: labelOf(line.map(({ edge }) => edge.when)),
-    count: countOf(line, taken, atRest),
-    taken,
-  }
+function frameOf({ from, to, label, numbers }: Line, count: string, taken: number): EdgeFrame {
+  return { from, to, label, count, taken, ...(numbers.length === 0 && { redirect: true as const }) }
 }
 
 /** An edge without a label goes on from what is done; beside a labelled one between the same steps that is worth saying. */
@@ -129,10 +148,10 @@ function labelOf(labels: (string | undefined)[]): string {
   return [...new Set(all)].join(' or ')
 }
 
-function countOf(line: { edge: GraphEdge; taken: number }[], taken: number, atRest: boolean): string {
-  const bounds = line.map(({ edge }) => edge.maxIterations)
-  const [only] = bounds
-  if (line.length === 1 && only !== undefined) return atRest ? `at most ${only}` : `${taken} of ${only}`
+/** `onEdges`: how often its edges were taken; `onward`: how often the walk was sent on along it. */
+function countOf({ bound, numbers }: Line, onEdges: number, onward: number, atRest: boolean): string {
+  if (bound !== undefined) return atRest ? `at most ${bound}` : `${onEdges} of ${bound}`
+  const taken = numbers.length === 0 ? onward : onEdges
   return taken > 1 ? `×${taken}` : ''
 }
 

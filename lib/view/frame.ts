@@ -148,8 +148,16 @@ function reused(frame: NodeFrame, before: NodeFrame | undefined): NodeFrame {
     before.agent === frame.agent &&
     before.consequence === frame.consequence &&
     before.handled === frame.handled &&
-    JSON.stringify(before.time) === JSON.stringify(frame.time)
+    isSameTime(before.time, frame.time)
   return same ? before : frame
+}
+
+/** The two say one thing each, and the same. */
+function isSameTime(one: NodeTime | undefined, other: NodeTime | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other
+  if ('took' in one) return 'took' in other && one.took === other.took
+  if ('since' in one) return 'since' in other && one.since === other.since
+  return 'until' in other && one.until === other.until
 }
 
 function nodeFrame(node: GraphNode, visit: Visit, skipped: boolean): NodeFrame {

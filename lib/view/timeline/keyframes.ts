@@ -21,7 +21,8 @@ interface Keyframe {
   run: Run
 }
 
-const firstDistance = 512
+/** At first; and never closer than the run has nodes, because a copy costs as much as they do. */
+const leastDistance = 512
 /** 32 of a run with 2,000 nodes and 50,000 transitions are about 40 MB. */
 const mostKeyframes = 32
 
@@ -29,7 +30,7 @@ export class Keyframes {
   readonly #index: GraphIndex
   readonly #facts: readonly (Fact | undefined)[]
   #kept: Keyframe[] = []
-  #distance = firstDistance
+  #distance: number
   /** Where one stands: a copy that is folded on. */
   #cursor: Keyframe | undefined
 
@@ -37,6 +38,7 @@ export class Keyframes {
   constructor(index: GraphIndex, facts: readonly (Fact | undefined)[]) {
     this.#index = index
     this.#facts = facts
+    this.#distance = Math.max(leastDistance, index.order.length)
   }
 
   /** Takes a copy of the run as it is after that token, if one is due. */
