@@ -13,6 +13,7 @@
  *
  *   a step in the set                                        fate
  *   never began, or is rolled back already                   untouched
+ *   was carried over from another run by a fork              untouched
  *   a finished step outside the set used its output          locked (the scope is forbidden)
  *   declared irreversible                                    irreversible: a person is told
  *   its checkpoint expired, is gone or does not verify       refused
@@ -21,7 +22,8 @@
  *   had no effect on the world                               reset
  *
  * A scope is forbidden when a finished step outside it used an output of a step inside it (ATD "Partial Rollback",
- * NOTES 3.9), when a step of it is at work right now, or when there is nothing in it to take back. What was read
+ * NOTES 3.9), when a step of it is at work right now, when it begins with a step that was carried over from another run,
+ * or when there is nothing in it to take back. What was read
  * decides, not what is drawn: an edge alone forbids nothing.
  *
  * The plan is a pure function of what it is given. It restores nothing, asks no agent, and reads no clock; whether a
@@ -53,6 +55,8 @@ export interface StepNow {
   consequence?: 'read_only' | 'reversible' | 'irreversible'
   /** The visit's latest checkpoint that no rollback has used. */
   checkpoint?: StepCheckpoint
+  /** It was done in the run this one was forked from, which alone can take it back. */
+  carried?: true
 }
 
 export interface StepCheckpoint {
@@ -206,8 +210,8 @@ function draftPlan(input: PlanInput, scope: RollbackScope): Draft {
   const touched = new Map<string, StepNow>()
   for (const node of inScope) {
     const step = input.steps.get(node)
-    if (step !== undefined && step.status !== 'pending' && step.status !== 'rolled_back')
-      touched.set(node, step)
+    if (step === undefined || step.carried) continue
+    if (step.status !== 'pending' && step.status !== 'rolled_back') touched.set(node, step)
   }
   const readers = readersOutside(input, scope, inScope, touched)
   const lockedBy = new Map(readers.filter(({ step }) => step.status === 'done').map((r) => [r.output, r]))
@@ -242,13 +246,21 @@ function refusalOf(
   if (scope === 'full_workflow' && !input.role.mayCoordinate) {
     return { code: 'role_missing', sentence: 'Rolling back the whole workflow needs the coordinator role' }
   }
+  const asked = input.steps.get(input.node)
+  if (scope !== 'full_workflow' && asked?.carried) {
+    return {
+      code: 'rollback_forbidden',
+      sentence: `"${asked.label}" was carried over from the run this one was forked from, and only that run can take it back; choose a later step, or roll back there`,
+      node: asked.node,
+    }
+  }
   if (touched.size === 0) {
     const label = input.steps.get(input.node)?.label ?? input.node
     return {
       code: 'rollback_nothing',
       sentence:
         scope === 'full_workflow'
-          ? 'No step of the run has begun, or all are rolled back already; there is nothing to take back'
+          ? nothingDone([...input.steps.values()].some((step) => step.carried))
           : `"${label}" has not begun, or is rolled back already; there is nothing to take back`,
     }
   }
@@ -262,6 +274,12 @@ function refusalOf(
   }
   const reader = readers.find(({ step }) => step.status === 'done') ?? readers[0]
   return reader === undefined ? undefined : readerRefusal(reader, touched)
+}
+
+function nothingDone(hasCarried: boolean): string {
+  return hasCarried
+    ? 'Only steps that were carried over from the run this one was forked from are done; roll back there'
+    : 'No step of the run has begun, or all are rolled back already; there is nothing to take back'
 }
 
 function readerRefusal({ step, output }: Reader, touched: ReadonlyMap<string, StepNow>): PlanRefusal {

@@ -14,6 +14,7 @@ import type { Approval, Run } from '@/lib/engine/run'
 import { placeAfter } from '@/lib/engine/walk'
 import { eventGivenRefusal } from '@/lib/hitl/decide-rules'
 import type { EventChoice, EventSlot } from '@/lib/view/wire'
+import { storedArtifact } from '@/lib/worker/artifact-values'
 import { jsonValue } from '@/lib/worker/values'
 import type { ArtifactDeclaration, GraphNode } from '@/lib/workflow/graph'
 import { decideApproval } from './approvals'
@@ -92,7 +93,7 @@ export function slotValues(
         },
       )
     }
-    return { name, stored: jsonValue(value) }
+    return { name, stored: slot ? storedArtifact(slot, value) : jsonValue(value) }
   })
   return {
     refs: stored.map(({ name, stored: { hash } }) => ({ name, value: hash })),

@@ -126,6 +126,7 @@ function noteStep(run: Run, visit: Visit): Noted {
       reads: visit.reads.includes('*') ? ancestors(run, visit.node) : visit.reads,
       agent: node?.kind === 'agent' && typeof node.config.agent === 'string' ? node.config.agent : undefined,
       consequence: run.start?.dryRun ? 'read_only' : visit.consequence,
+      ...(visit.carriedFrom !== undefined && { carried: true }),
     },
     kind: node?.kind ?? '',
     ref,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { actorOf, holds } from '@/lib/auth/principal'
-import type { Json, JsonObject } from '@/lib/base/json'
+import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import { route } from '../current'
 import { forkTreeOf } from '../fork-tree'
 import { forkPlan, forkRun } from '../forks'
@@ -24,7 +24,9 @@ const forkBody = z.strictObject({
   ...place,
   input: z.json().optional(),
   /** Whole values of declared artifacts, by name. */
-  artifacts: z.record(z.string().min(1).max(200), z.json()).optional(),
+  artifacts: z
+    .custom<JsonObject>(isJsonObject, 'An object with artifacts by their names was expected.')
+    .optional(),
   dry_run: z.boolean().default(true),
   reason: z.string().max(500).optional(),
   /** Of the plan that was shown. */
@@ -40,7 +42,7 @@ export const postFork = route(
     const id = await forkRun(installation, runIdFrom(params.run), {
       ...wish,
       dryRun,
-      ...(artifacts && { artifacts: artifacts as JsonObject }),
+      ...(artifacts && { artifacts }),
       ...(input !== undefined && { input: input as Json }),
       by: actorOf(principal),
       answer: idempotency && ((run) => idempotency.answer(201, JSON.stringify({ id: run }))),
