@@ -30,11 +30,11 @@ export function shownStatus(run: Run): RunProjection['status'] {
   return !moving && (run.openApprovals.size > 0 || run.active.size > 0) ? 'waiting' : 'running'
 }
 
-/** Something is at work, and does not wait for a person in a run below it. */
+/** Something is at work and does not wait for a person in a run below it, or was approved and is about to begin. */
 function isMoving(run: Run): boolean {
-  if ((run.counts.get('running') ?? 0) === 0) return false
   for (const node of run.active) {
     const state = run.visits.get(node)?.state
+    if (state?.status === 'approved') return true
     if (state?.status === 'running' && state.heldSince === undefined) return true
   }
   return false

@@ -123,7 +123,8 @@ function toolNode(id: string, { name, binding }: ToolDeclaration): GraphNode {
     kind === 'await_event'
       ? nodeOf(id, kind, { events: ['Answered', 'Declined'], ...config, args_from })
       : nodeOf(id, 'tool_call', { kind, config, args_from })
-  return { ...node, label: name }
+  const { approval, reversible } = binding ?? {}
+  return { ...node, label: name, ...definedMembers({ approval, reversible }) }
 }
 
 function eventNode(state: GraphNode, { prompt, role }: PromptStateConfig, events: string[]): GraphNode {

@@ -65,14 +65,15 @@ export function markerKeys(template: string): string[] {
   return [...new Set([...markersOf(template)].map(({ key }) => key))]
 }
 
-interface Marker {
+export interface Marker {
   start: number
   /** Just behind the closing braces. */
   end: number
   key: string
 }
 
-function* markersOf(template: string): Generator<Marker> {
+/** The markers of a template, in the order they stand there. */
+export function* markersOf(template: string): Generator<Marker> {
   let at = 0
   for (;;) {
     const start = template.indexOf('{{', at)

@@ -192,9 +192,21 @@ async function standing(house: Installation, runId: RunId): Promise<{ over: bool
   }
   // A step that is about to be tried again waits for nobody.
   const waiting =
-    (shown === 'waiting' && !triesAgain) || state.status === 'paused' || state.status === 'rolled_back'
+    (shown === 'waiting' && !triesAgain && (await isStillHeld(house, runId))) ||
+    state.status === 'paused' ||
+    state.status === 'rolled_back'
   const paused = { status: 'paused', reason: noted.why, waitsFor: waits, finalValue: null } as const
   return { over: waiting, outcome: { ...common, ...paused } }
+}
+
+/** Whatever runs below it waits as well: what was decided there just now moves it before it says so itself. */
+async function isStillHeld(house: Installation, runId: RunId): Promise<boolean> {
+  const { items } = await house.store.runs.list({ parent: runId }, { limit: 500 })
+  for (const child of items.filter(({ status }) => status !== 'ended')) {
+    const shown = await house.book.read(child.runId, shownStatus)
+    if (shown === 'running' || (shown === 'waiting' && !(await isStillHeld(house, child.runId)))) return false
+  }
+  return true
 }
 
 /** What the last `respond` step on the way declared (agentd section 1.5). */

@@ -8,6 +8,8 @@ import type { Json, JsonObject } from '@/lib/base/json'
 import type { Run } from '@/lib/engine/run'
 import type { Script } from '@/lib/runners/models/scripted-backend'
 import { artifactValue } from '@/lib/worker/artifact-values'
+import { executePlan } from '@/lib/worker/execute-plan'
+import { makePlan } from '@/lib/worker/plan'
 import { readJson } from '@/lib/worker/run-book'
 import { startWorker } from '@/lib/worker/worker'
 import type { GraphEdge, GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
@@ -434,6 +436,146 @@ describe('events from outside', () => {
     })
     expect((await worked(runId)).status).toBe('completed')
     expect(await pathOf(runId)).toBe('a 1, b 1')
+  })
+})
+
+describe('a rollback', () => {
+  it('puts back what the tools of a turn changed, and artifacts and visits to what they were', async () => {
+    await writeFile(path.join(folder, 'work/f.txt'), 'before')
+    const graph = pack({
+      states: {
+        a: { artifacts: ['note'] },
+        b: { tools: ['save'], artifacts: ['note'], max: 2 },
+        c: { terminal: true },
+      },
+      events: ['a Next b', 'b Next c'],
+      more: {
+        artifacts: [slot('note')],
+        tools: [
+          {
+            name: 'save',
+            description: '',
+            parameters: {},
+            binding: {
+              kind: 'write_file',
+              config: { path: `${folder}/work/f.txt`, content: 'after' },
+              artifacts: {},
+            },
+            extra: {},
+          },
+        ],
+      },
+    })
+    const note = (value: string) =>
+      ['workflow__set_artifact', { name: 'note', value }] as [string, JsonObject]
+    const runId = await begin(graph, {
+      when: [
+        ask('You are a', says(note('one'), ['workflow__transition', { event: 'Next' }])),
+        {
+          ...ask(
+            'You are b',
+            says(['save', {}]),
+            says(note('two'), ['workflow__transition', { event: 'Next' }]),
+          ),
+          repeat: true,
+        },
+        { ...ask('You are c', 'ok'), repeat: true },
+      ],
+    })
+    expect((await worked(runId)).status).toBe('completed')
+    expect(await artifact(runId, 'note')).toBe('two')
+    const plan = await makePlan(house.ports, runId, { node: 'b', mayCoordinate: true })
+    expect(plan.forbidden).toBeUndefined()
+    await executePlan(house.ports, runId, plan, {
+      by: 'person:ada',
+      reason: 'wrong',
+      rollback: 'rb_1' as never,
+    })
+    expect((await worked(runId)).waitsFor).toEqual(['an operator to end the run or go on'])
+    expect(await readFile(path.join(folder, 'work/f.txt'), 'utf8')).toBe('before')
+    await house.book.execute(runId, {
+      type: 'choose',
+      rollback: 'rb_1' as never,
+      choice: 'go_on',
+      by: 'person:ada',
+    })
+    expect(await artifact(runId, 'note')).toBe('one')
+    expect((await worked(runId)).status).toBe('completed')
+    expect(await pathOf(runId)).toBe('a 1, b 2, c 2')
+    expect(await readFile(path.join(folder, 'work/f.txt'), 'utf8')).toBe('after')
+  })
+})
+
+describe('a person', () => {
+  const asking = (binding: object) =>
+    pack({
+      states: { a: { tools: ['t'] }, b: { terminal: true } },
+      events: ['a Next b'],
+      more: {
+        budget: { maxActiveS: 3600 },
+        tools: [
+          {
+            name: 't',
+            description: '',
+            parameters: { type: 'object', properties: { q: { type: 'string' } } },
+            binding: { artifacts: {}, ...binding } as never,
+            extra: {},
+          },
+        ],
+      },
+    })
+  const openIn = async (runId: RunId) => {
+    const { items } = await house.store.runs.list({ parent: runId }, { limit: 10 })
+    const child = items[0]?.runId as RunId
+    const [approval] = await look(child, (run) => [...run.openApprovals].map((id) => run.approvals.get(id)))
+    return { child, approval }
+  }
+
+  it('answers a tool that is bound to people; the run above says that it waits, and does not count the time', async () => {
+    const graph = asking({ kind: 'await_event', config: { question: 'Asked: {{args.q}}' } })
+    const { runId, outcome } = await ran(graph, {
+      answers: [says(['t', { q: 'Is it safe?' }]), goes('Next'), 'ok'],
+    })
+    expect(outcome.status).toBe('paused')
+    expect(await look(runId, (run) => run.heldSince)).toBeDefined()
+    const { child, approval } = await openIn(runId)
+    expect(approval).toMatchObject({ kind: 'event', sentence: 'Asked: Is it safe?' })
+    await house.book.execute(child, {
+      type: 'decide',
+      approval: approval?.id as never,
+      verdict: 'event',
+      event: 'Answered',
+      by: 'person:ada',
+      action: approval?.action ?? '',
+      comment: 'Yes, it is.',
+    })
+    expect((await worked(runId)).status).toBe('completed')
+    expect(await look(runId, (run) => run.heldSince)).toBeUndefined()
+    const state = await look(runId, (run) => run.walk?.path[0]?.visit.state)
+    const text = JSON.stringify(await readJson(house.store.ledger, (state as { output: string }).output))
+    expect(text).toContain('Yes, it is.')
+  })
+
+  it('decides on a tool call that its author holds, before anything is done', async () => {
+    const graph = asking({
+      kind: 'write_file',
+      config: { path: `${folder}/work/held.txt`, content: 'x' },
+      approval: { role: 'operator', reason: 'It writes', onSilence: 'hold' },
+    })
+    const { runId, outcome } = await ran(graph, { answers: [says(['t', {}]), goes('Next'), 'ok'] })
+    expect(outcome.status).toBe('paused')
+    await expect(readFile(path.join(folder, 'work/held.txt'))).rejects.toThrow('ENOENT')
+    const { child, approval } = await openIn(runId)
+    await house.book.execute(child, {
+      type: 'decide',
+      approval: approval?.id as never,
+      verdict: 'approve',
+      by: 'person:ada',
+      action: approval?.action ?? '',
+      comment: '',
+    })
+    expect((await worked(runId)).status).toBe('completed')
+    expect(await readFile(path.join(folder, 'work/held.txt'), 'utf8')).toBe('x')
   })
 })
 

@@ -108,6 +108,10 @@ export interface ToolBinding {
   kind: string
   config: JsonObject
   artifacts: Record<string, string>
+  /** Present when a person must decide on each call. */
+  approval?: ApprovalSpec
+  /** What the author says of undoing it. Absent: what the kind says. */
+  reversible?: boolean
 }
 
 export interface Budget {
