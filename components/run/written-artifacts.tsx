@@ -7,6 +7,8 @@ import { Diff } from '@/components/ui/diff'
 import { Skeleton } from '@/components/ui/skeleton'
 import { useValue } from '@/lib/ui/run-queries'
 import type { WrittenArtifact } from '@/lib/view/state-entry'
+import { contentOf } from '@/lib/view/value-content'
+import { visibleText } from '@/lib/view/visible-text'
 import type { ValueView } from '@/lib/view/wire'
 import { ValueBlock } from './value-block'
 
@@ -95,7 +97,13 @@ function Changed({
   )
 }
 
-function textOf({ json }: ValueView): string | undefined {
-  if (json === undefined) return undefined
-  return typeof json === 'string' ? json : JSON.stringify(json, null, 2)
+/** The whole value as text; nothing for bytes, and for what came cut. */
+function textOf({ json, base64 = '', mediaType, truncated }: ValueView): string | undefined {
+  if (truncated) return undefined
+  if (json !== undefined) return typeof json === 'string' ? visibleText(json) : JSON.stringify(json, null, 2)
+  const content = contentOf(
+    mediaType,
+    Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)),
+  )
+  return content.is === 'bytes' ? undefined : visibleText(content.text)
 }

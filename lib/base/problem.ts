@@ -61,6 +61,7 @@ export const problemStatus = {
   // workflows
   workflow_invalid: 422,
   input_invalid: 422,
+  tool_unbound: 422,
   plan_not_approved: 409,
   model_failed: 502,
   // runs

@@ -11,6 +11,7 @@ import { nodeKind } from '@/lib/nodes/registry'
 import { EffectFailed } from '@/lib/runners/runner'
 import type { ChildWorkflows } from '@/lib/worker/child-runs'
 import type { Allowlist, Policy, WorkflowGraph } from '@/lib/workflow/graph'
+import { unboundTools, unboundWords } from '@/lib/workflow/unbound-tools'
 import { readAuthored } from './authored-files'
 import type { Installation } from './installation'
 import { refuseMarked } from './plan-mark'
@@ -50,6 +51,8 @@ async function loadChild(
       `"${graph.name}" pauses for approval at ${pausing.id}, and only a run of its own may; pause in the workflow that calls it`,
     )
   }
+  const unbound = unboundWords(unboundTools(graph))
+  if (unbound !== undefined) throw refused('tool_unbound', `"${graph.name}" cannot be run: ${unbound}`)
   const above = await house.graphOf(parent.version)
   const held = underCaller(graph, above.graph, house.ports.unconfined)
   const pinned = held === graph ? version : await keepDerived(house, held, parent.startedBy)

@@ -10,6 +10,7 @@ import { leaseMs } from '@/lib/worker/worker'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { checkInput } from '@/lib/workflow/input-form'
 import { type TriggerKind, triggerInput } from '@/lib/workflow/trigger-input'
+import { refuseUnbound } from '@/lib/workflow/unbound-tools'
 import type { Installation } from './installation'
 
 export interface StartWish {
@@ -80,6 +81,7 @@ export async function checkMayBegin(
       'The input holds half a character or a number too large for a number; such values cannot be kept',
     )
   }
+  refuseUnbound(graph)
   checkInput(graph, input)
   await checkPolicy(installation, graph)
 }
