@@ -15,6 +15,8 @@ export interface GraphNodeData extends Record<string, unknown> {
   wash?: Wash
   strip?: ChildStrip
   selected: boolean
+  /** Others matter now: it is drawn faint. */
+  recedes: boolean
   /** The one node that Tab reaches; arrows move from there. */
   cursor: boolean
   onSelect: (id: string) => void
@@ -27,11 +29,12 @@ export const FarContext = createContext(false)
 
 /** One step: shape, label, word and time; the agent's name above it; a struck arrow where there is no way back. */
 export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNode>) {
-  const { frame, wash, strip, selected, cursor, onSelect } = data
+  const { frame, wash, strip, selected, recedes, cursor, onSelect } = data
   const far = useContext(FarContext)
   const prefix = useContext(IdPrefix)
   const Corner = wash ? wash.icon : frame.irreversible ? NoUndoIcon : undefined
   const word = wash ? wash.word : frame.word
+  const visits = visitWords(frame)
   const time = wash && wash.fate !== 'untouched' ? undefined : frame.time
   return (
     <>
@@ -50,10 +53,11 @@ export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNod
         data-consequence={frame.consequence}
         data-wash={wash?.fate}
         data-selected={selected}
+        data-recedes={recedes}
         data-corner={Corner !== undefined}
         tabIndex={cursor ? 0 : -1}
         aria-pressed={selected}
-        aria-label={spoken(frame, word, strip)}
+        aria-label={spoken(frame, word, visits, strip)}
         title={frame.label.length > 16 ? frame.label : undefined}
         onClick={() => onSelect(id)}
       >
@@ -64,7 +68,7 @@ export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNod
             <small>
               <span>
                 {word}
-                {!wash && visitWords(frame) && <span className="rg-visit">, {visitWords(frame)}</span>}
+                {!wash && visits && <span className="rg-visit">, {visits}</span>}
               </span>
               {time && <Time time={time} />}
             </small>
@@ -85,9 +89,13 @@ export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNod
   )
 })
 
-function spoken(frame: NodeFrame, word: string, strip: ChildStrip | undefined): string {
+function spoken(
+  frame: NodeFrame,
+  word: string,
+  visits: string | undefined,
+  strip: ChildStrip | undefined,
+): string {
   const parts = [`${frame.label}: ${word}`]
-  const visits = visitWords(frame)
   if (visits) parts.push(visits)
   if (strip) parts.push(strip.words)
   if (frame.agent) parts.push(`agent ${agentName(frame.agent)}`)

@@ -55,6 +55,8 @@ export interface RunGraphProps {
   strips?: ReadonlyMap<string, ChildStrip> | undefined
   washes?: ReadonlyMap<string, Wash>
   toneOf?: (from: string, to: string) => EdgeTone
+  /** Only these matter now: the others recede. */
+  kept?: ReadonlySet<string> | undefined
   /** Said beside the tools: the counts, or a legend. */
   told?: ReactNode
   /** What the picture is of, for those who cannot see it. */
@@ -85,7 +87,8 @@ function Canvas(props: RunGraphProps) {
   const layout = useGraphLayout(useMemo(() => layoutInput(index.graph), [index]))
   const edges = props.edges ?? restingEdges(index.graph)
   const { cursor, onKeyDown, goTo } = useCursor(index, layout, selected, onSelect)
-  const nodes = useNodes({ layout, frames, selected, cursor, washes, onSelect, strips: props.strips })
+  const { strips, kept } = props
+  const nodes = useNodes({ layout, frames, selected, cursor, washes, onSelect, strips, kept })
   const toneOf = useTones(props, edges)
   const [moving, setMoving] = useState(false)
   const far = useStore((state) => state.transform[2] < farZoom)
@@ -165,6 +168,7 @@ function useNodes({
   washes,
   onSelect,
   strips,
+  kept,
 }: {
   layout: GraphLayout | undefined
   frames: ReadonlyMap<string, NodeFrame>
@@ -173,6 +177,7 @@ function useNodes({
   washes: ReadonlyMap<string, Wash> | undefined
   onSelect: (node: string) => void
   strips: ReadonlyMap<string, ChildStrip> | undefined
+  kept: ReadonlySet<string> | undefined
 }): FlowNode[] {
   // What is the same as before is the same object, so that React Flow passes over it.
   const before = useRef(new Map<string, FlowNode>())
@@ -188,7 +193,11 @@ function useNodes({
       const old = before.current.get(id)
       const wash = washes?.get(id)
       const strip = strips?.get(id)
-      const is = { selected: id === selected, cursor: id === cursor }
+      const is = {
+        selected: id === selected,
+        cursor: id === cursor,
+        recedes: kept !== undefined && !kept.has(id),
+      }
       const same =
         old &&
         old.position === position &&
@@ -196,6 +205,7 @@ function useNodes({
         old.data.wash === wash &&
         old.data.strip === strip &&
         old.data.selected === is.selected &&
+        old.data.recedes === is.recedes &&
         old.data.cursor === is.cursor
       made.set(
         id,
@@ -206,13 +216,19 @@ function useNodes({
               type: 'step',
               position,
               ...nodeSize,
-              data: { frame, wash, strip, ...is, onSelect: stableSelect },
+              data: {
+                frame,
+                wash,
+                strip,
+                ...is,
+                onSelect: stableSelect,
+              },
             },
       )
     }
     before.current = made
     return [...made.values()]
-  }, [layout, frames, selected, cursor, washes, strips, stableSelect])
+  }, [layout, frames, selected, cursor, washes, strips, kept, stableSelect])
 }
 
 /** An edge is quiet until something went along it, and red where it led into a failure. A walk knows which it took. */

@@ -17,11 +17,15 @@ const wideOnly = 'max-md:hidden'
 /** What is the same length in every row and read by few; the token itself has it too. */
 const veryWideOnly = 'max-[1599px]:hidden'
 
-/** Every token of the run, in ledger order; only rows in sight are in the page. Follows the run while at its end. */
+/**
+ * Every token of the run, in ledger order; only rows in sight are in the page. Follows the run while at its end, and the
+ * moment the page looks back to: a line across the table, under which everything is still to come.
+ */
 export function LedgerTable({
   rows,
   labelOf,
   selected,
+  at,
   node,
   verification,
   onOpen,
@@ -29,6 +33,8 @@ export function LedgerTable({
   rows: readonly LedgerRow[]
   labelOf: (node: string) => string
   selected: number | undefined
+  /** The token the page stands at, when it looks back: what came after it is greyed. */
+  at: number | undefined
   node: string | undefined
   verification: Verification
   onOpen: (row: LedgerRow) => void
@@ -46,8 +52,11 @@ export function LedgerTable({
   useEffect(() => virtual.measure(), [rowHeight])
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new row is the reason to look
   useEffect(() => {
-    if (atEnd.current && selected === undefined) virtual.scrollToIndex(rows.length - 1)
+    if (atEnd.current && selected === undefined && at === undefined) virtual.scrollToIndex(rows.length - 1)
   }, [rows.length])
+  useEffect(() => {
+    if (at !== undefined) virtual.scrollToIndex(at - 1, { align: 'auto' })
+  }, [at, virtual])
   useEffect(() => {
     if (selected !== undefined) virtual.scrollToIndex(selected - 1, { align: 'auto' })
   }, [selected, virtual])
@@ -101,6 +110,7 @@ export function LedgerTable({
                 label={stepOf(row, labelOf)}
                 selected={row.seq === selected}
                 near={row.node !== undefined && row.node === node}
+                place={at === undefined || row.seq < at ? 'past' : row.seq === at ? 'here' : 'later'}
                 verification={verification}
                 onOpen={onOpen}
                 onKey={step}
@@ -120,11 +130,15 @@ function stepOf({ node, visit = 1 }: LedgerRow, labelOf: (node: string) => strin
   return visit > 1 ? `${labelOf(node)}, visit ${visit}` : labelOf(node)
 }
 
+/** Added to what is read out of a row. */
+const placeWords = { past: '', here: ', the moment shown', later: ', after the moment shown' }
+
 function Row({
   row,
   label,
   selected,
   near,
+  place,
   verification,
   onOpen,
   onKey,
@@ -134,6 +148,8 @@ function Row({
   selected: boolean
   /** It speaks of the step that is selected. */
   near: boolean
+  /** Before the moment the page stands at, its own token, or after it. */
+  place: 'past' | 'here' | 'later'
   verification: Verification
   onOpen: (row: LedgerRow) => void
   onKey: (row: LedgerRow, event: KeyboardEvent) => void
@@ -147,7 +163,10 @@ function Row({
         'cursor-default hover:bg-hover',
         selected && 'bg-selected shadow-[inset_2px_0_0_var(--ink)]',
         near && !selected && 'bg-canvas',
+        place === 'here' && '[&>td]:border-b-ink',
+        place === 'later' && 'text-ink-3 [&_*]:text-ink-3!',
       )}
+      data-place={place}
     >
       <Td>
         <TokenMark standing={standingOf(row.seq, verification)} />
@@ -157,7 +176,7 @@ function Row({
           type="button"
           id={`token-${row.seq}`}
           aria-pressed={selected}
-          aria-label={`Open token ${row.seq}, ${row.words ?? row.act}`}
+          aria-label={`Open token ${row.seq}, ${row.words ?? row.act}${placeWords[place]}`}
           onKeyDown={(event) => onKey(row, event)}
           className="num w-full text-right text-ink-3"
         >

@@ -13,14 +13,31 @@ import { useRunLedger } from '@/lib/ui/ledger'
 import { links } from '@/lib/ui/links'
 import { useRunDetail } from '@/lib/ui/run-queries'
 import type { RunFold } from '@/lib/view/run-fold'
+import type { ShownRun } from './shown-run'
 import { useBelow } from './use-child-strips'
 
-/** The one run a step began, drawn below the graph it is part of. It is read when it is shown, and followed like any run. */
-export function NestedRun({ run, step, onClose }: { run: string; step: string; onClose: () => void }) {
+/**
+ * The one run a step began, drawn below the graph it is part of. It is read when it is shown, and followed like any run;
+ * where its page looks back, it is drawn as it was at that moment.
+ */
+export function NestedRun({
+  run,
+  step,
+  asOf,
+  onClose,
+}: {
+  run: string
+  step: string
+  /** The moment the page looks back to, in ms since the epoch. */
+  asOf: number | undefined
+  onClose: () => void
+}) {
   const detail = useRunDetail(run)
   const ledger = useRunLedger(run, detail.data)
   const fold = ledger?.fold
-  const headline = fold && fold.seq > 0 ? fold.frame.headline : undefined
+  const at = fold && asOf !== undefined ? fold.timeline.seqAt(asOf) : undefined
+  const shown = fold && (at === undefined ? fold : fold.at(at))
+  const headline = fold && fold.seq > 0 ? shown?.frame.headline : undefined
   return (
     <section
       aria-label={`Run inside ${step}`}
@@ -62,8 +79,8 @@ export function NestedRun({ run, step, onClose }: { run: string; step: string; o
             error={detail.error}
             onRetry={() => void detail.refetch()}
           />
-        ) : fold && fold.seq > 0 ? (
-          <Picture run={run} fold={fold} />
+        ) : fold && shown && fold.seq > 0 ? (
+          <Picture run={run} fold={fold} shown={shown} past={at !== undefined} />
         ) : (
           <Skeleton what="the run inside" lines={3} />
         )}
@@ -72,15 +89,15 @@ export function NestedRun({ run, step, onClose }: { run: string; step: string; o
   )
 }
 
-function Picture({ run, fold }: { run: string; fold: RunFold }) {
+function Picture({ run, fold, shown, past }: { run: string; fold: RunFold; shown: ShownRun; past: boolean }) {
   const router = useRouter()
   const below = useBelow(run, fold)
   return (
     <RunGraph
       index={fold.index}
-      frames={fold.frame.nodes}
-      edges={fold.frame.edges}
-      strips={below.strips}
+      frames={shown.frame.nodes}
+      edges={shown.frame.edges}
+      strips={past ? undefined : below.strips}
       onSelect={(node) => node !== undefined && router.push(links.run(run, { node }))}
       focus={fold.liveNode}
       label={`Graph of the run inside, ${fold.index.graph.name}`}

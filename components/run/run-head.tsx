@@ -2,24 +2,31 @@
 import { ChevronLeft } from 'lucide-react'
 import Link from 'next/link'
 import { LiveTime } from '@/components/run-graph/graph-node'
+import { filmKeyWords } from '@/components/timeline/use-film-keys'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
+import { cx } from '@/components/ui/cx'
 import { PageHelp } from '@/components/ui/page-help'
-import { Segmented } from '@/components/ui/segmented'
 import { StateMark } from '@/components/ui/state'
 import { Tag } from '@/components/ui/tag'
-import { duration } from '@/lib/ui/format-time'
+import { clockTime, duration } from '@/lib/ui/format-time'
 import type { useVerification } from '@/lib/ui/ledger-verify'
 import { links } from '@/lib/ui/links'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RunDetail, WaitsIn } from '@/lib/view/wire'
 import { RunMenu } from './run-menu'
+import type { RunShow } from './run-tabs'
+import type { ShownRun } from './shown-run'
 import { VerifyButton } from './verify-button'
 
 /** The line at the top of a run: whose run, how it stands, whether its evidence holds, and what can be done. */
 export function RunHead({
   detail,
   fold,
+  shown,
+  at,
+  asOf,
+  onNow,
   waitsIn,
   verification,
   rollBack,
@@ -28,16 +35,23 @@ export function RunHead({
 }: {
   detail: RunDetail
   fold: RunFold
+  /** The run as it is shown, the token it is shown at when that is past, and the time of that token. */
+  shown: ShownRun
+  at: number | undefined
+  asOf: number | undefined
+  /** Follows the run again. */
+  onNow: () => void
   /** A question of a run below this one, which may be all that it waits for. */
   waitsIn: WaitsIn | undefined
   verification: ReturnType<typeof useVerification>
   /** The node a rollback would start from; absent when it is not the person's to ask. */
   rollBack: string | undefined
-  show: 'graph' | 'ledger'
-  onShow: (show: 'graph' | 'ledger') => void
+  show: RunShow
+  onShow: (show: RunShow) => void
 }) {
-  const { headline } = fold.frame
-  const waits = fold.status === 'running' && headline.shown !== 'waiting' ? waitsIn : undefined
+  const { headline } = shown.frame
+  const past = at !== undefined && asOf !== undefined
+  const waits = !past && fold.status === 'running' && headline.shown !== 'waiting' ? waitsIn : undefined
   const { id, workflow } = detail.row
   return (
     <div className="flex min-h-11 shrink-0 items-center gap-3 whitespace-nowrap border-b px-4 max-md:flex-wrap max-md:gap-x-2 max-md:gap-y-0 max-md:py-1.5">
@@ -54,12 +68,12 @@ export function RunHead({
       <h1 className="min-w-0 truncate font-medium max-md:flex-1 md:max-w-[40%] md:shrink-0" title={workflow}>
         {workflow}
       </h1>
-      <CopyId id={id} what="run id" className="text-ink-3 max-md:hidden" />
+      <CopyId id={id} what="run id" className={cx('text-ink-3 max-md:hidden', past && 'max-xl:hidden')} />
       {fold.dryRun && <Tag>dry run</Tag>}
       {waits && <WaitsBelow waits={waits} />}
       {fold.seq > 0 && !waits && (
         <span
-          className="flex min-w-0 items-center max-md:order-last max-md:w-full max-md:pb-1.5"
+          className="flex min-w-0 items-center gap-2 max-md:order-last max-md:w-full max-md:flex-wrap max-md:pb-1.5"
           role="status"
           title={headline.why ? `${headline.words}: ${headline.why}` : headline.words}
         >
@@ -78,41 +92,48 @@ export function RunHead({
             )}
             {headline.why && `: ${headline.why}`}
           </StateMark>
+          {past && (
+            <span className="shrink-0 text-ink-2 max-md:w-full">
+              as it was at <time dateTime={new Date(asOf).toISOString()}>{clockTime(asOf)}</time>, token{' '}
+              <span className="num">{at.toLocaleString('en')}</span> of{' '}
+              <span className="num">{fold.seq.toLocaleString('en')}</span>
+            </span>
+          )}
         </span>
       )}
+      {past && (
+        <Button size="sm" onClick={onNow} aria-keyshortcuts="Escape">
+          Back to now
+        </Button>
+      )}
       <span className="flex-1 max-md:hidden" />
-      <span className="flex max-md:hidden">
-        <Segmented
-          label="Show"
-          value={show}
-          choices={[
-            { value: 'graph', word: 'Graph' },
-            { value: 'ledger', word: 'Ledger' },
-          ]}
-          onChange={onShow}
-        />
-      </span>
       <VerifyButton verification={verification} seq={fold.seq} />
-      {rollBack !== undefined && fold.seq > 0 && (
+      {rollBack !== undefined && fold.seq > 0 && !past && (
         <Button size="sm" asChild className="max-md:hidden">
           <Link href={links.rollback(id, { node: rollBack })}>Roll back…</Link>
         </Button>
       )}
-      <RunMenu detail={detail} status={fold.status} rollBack={rollBack} show={show} onShow={onShow} />
+      <RunMenu
+        detail={detail}
+        status={fold.status}
+        rollBack={past ? undefined : rollBack}
+        show={show === 'ledger' ? 'ledger' : 'graph'}
+        onShow={onShow}
+      />
       <span className="max-md:hidden">
         <PageHelp
           page="Run"
           keys={[
             ['/', 'find a step'],
-            ['← →', 'along the edges'],
-            ['↑ ↓', 'within a column'],
+            ...filmKeyWords,
+            ['↑ ↓', 'in the graph, with ← → along its edges'],
             ['↵', 'select the step'],
             ['i o', 'input and output of the step'],
             ['t c', 'its tokens, its checkpoint'],
             ['a x', 'answer its question'],
             ['l', 'graph or ledger'],
             ['r', 'roll back to before the step'],
-            ['esc', 'step out'],
+            ['esc', 'step out, back to now'],
           ]}
         >
           Every step of this run, folded in your browser from the signed tokens of its ledger.

@@ -1,31 +1,44 @@
 'use client'
 /*
- * A run: the graph is the map, the inspector the microscope, the ledger what both are folded from. Selecting in one
- * selects in all, and what is selected is in the URL. On a phone the inspector is the page and the graph a strip above.
+ * A run: the graph is the map, the timeline the film, the inspector the microscope, the ledger what all are folded from.
+ * Selecting in one selects in all, and what is selected is in the URL. On a phone the inspector is the page, with the
+ * graph a strip above it and the film a line to move along.
+ *
+ * The page follows the run, or stands at one of its tokens (`?at=23`). Then all of it shows the run as it was: graph,
+ * inspector, limits, ledger, the run inside. What acts on a run acts on it as it is now, and is not offered from there.
  *
  * What is shown is folded here from the ledger's tokens. Until the first page of it has come nothing is claimed about
  * any step; when the stream is lost, the shell says so and the picture keeps its age.
  */
 import { useRouter } from 'next/navigation'
-import { useState } from 'react'
+import { useDeferredValue, useMemo, useState } from 'react'
 import { isToChoose, RollbackChoice } from '@/components/rollback/rollback-choice'
 import { RunGraph } from '@/components/run-graph/run-graph'
+import { CausePanel } from '@/components/timeline/cause-panel'
+import { RunTimeline } from '@/components/timeline/run-timeline'
+import { type Moment, seqFrom, useMoment } from '@/components/timeline/use-moment'
 import { cx } from '@/components/ui/cx'
 import { ErrorNote } from '@/components/ui/error-note'
 import { Skeleton } from '@/components/ui/skeleton'
 import { type RunLedger, useRunLedger } from '@/lib/ui/ledger'
 import { useVerification } from '@/lib/ui/ledger-verify'
 import { links } from '@/lib/ui/links'
+import { StoppedClock, useNow } from '@/lib/ui/now'
 import { useRunDetail } from '@/lib/ui/run-queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import { useSmallScreen } from '@/lib/ui/small-screen'
+import { edgeKey } from '@/lib/view/edge-frame'
 import type { RunFold } from '@/lib/view/run-fold'
+import type { CausalChain } from '@/lib/view/timeline/terms'
 import type { RunDetail } from '@/lib/view/wire'
+import { DecisionsPane } from './decisions-pane'
 import { Inspector } from './inspector'
 import { LedgerTable } from './ledger-table'
 import { NestedRun } from './nested-run'
 import { RunHead } from './run-head'
 import { RunSummary } from './run-summary'
+import { type RunShow, RunTabs, showFrom } from './run-tabs'
+import type { ShownRun } from './shown-run'
 import { TokenPanel } from './token-panel'
 import { type BelowRun, useBelow } from './use-child-strips'
 import { type RunView, useRunView } from './use-run-view'
@@ -55,71 +68,70 @@ interface Loaded {
   fold: RunFold
 }
 
+/** The run as the page shows it. */
+interface Shown {
+  run: ShownRun
+  /** The token the page stands at; undefined while it follows the run. */
+  at: number | undefined
+  /** When that was, in ms since the epoch. */
+  asOf: number | undefined
+}
+
 function Loaded({ run, detail, ledger, fold }: Loaded) {
   const router = useRouter()
   const [view, change] = useRunView()
   const [dismissed, setDismissed] = useState(false)
   const [closed, setClosed] = useState<string>()
   const small = useSmallScreen()
-  const begun = fold.seq > 0
+  const { moment, shown, coming } = useShown(view, change, ledger, fold)
+  const begun = fold.seq > 0 && !coming
+  const past = shown.at !== undefined
   const verification = useVerification(run, ledger, fold.seq, ledger.status === 'following')
   const below = useBelow(run, fold)
+  const chain = useChain(fold, view.cause)
+  const show = showFrom(view.show)
   // What needs someone is what a person came for, unless they say otherwise.
   const node = selectedNode(view, fold, below, dismissed || !begun)
   const select = (id: string | undefined) => {
     setDismissed(id === undefined)
-    change({ node: id, visit: undefined, token: undefined })
+    change({ node: id, visit: undefined, token: undefined, cause: undefined })
   }
   const rollBack = detail.may.rollBack ? fold.rollbackNodeFor(node) : undefined
-  const stepOut = () => (view.token ? change({ token: undefined }) : select(undefined))
+  const stepOut = () => {
+    if (view.token) return change({ token: undefined })
+    if (view.cause) return change({ cause: undefined })
+    if (moment.at !== undefined) return moment.goTo(undefined)
+    select(undefined)
+  }
+  const onShow = (next: RunShow) => change({ show: next === 'graph' ? undefined : next })
   useShortcuts({
     Escape: stepOut,
-    r: rollBack && begun ? () => router.push(links.rollback(run, { node: rollBack })) : undefined,
-    l: () => change({ show: view.show === 'ledger' ? undefined : 'ledger' }),
+    r: rollBack && begun && !past ? () => router.push(links.rollback(run, { node: rollBack })) : undefined,
+    l: () => onShow(show === 'ledger' ? 'graph' : 'ledger'),
   })
 
-  const graph = begun && (
-    <RunGraph
-      index={fold.index}
-      frames={fold.frame.nodes}
-      edges={fold.frame.edges}
-      strips={below.strips}
-      selected={node}
-      onSelect={select}
-      told={fold.frame.sentence}
-      label={`Graph of ${detail.row.workflow}`}
-      focus={fold.liveNode}
-      compact={small}
-    />
-  )
   const which = view.visit === undefined ? undefined : Number(view.visit)
   const inside = node === undefined ? undefined : insideOf(below, fold, node, which)
-  const left = !begun ? (
-    <Reading ledger={ledger} expected={detail.seq} />
-  ) : view.show === 'ledger' ? (
-    <LedgerTable
-      rows={fold.rows}
-      labelOf={(id) => labelOf(fold, id)}
-      selected={view.token === undefined ? undefined : Number(view.token)}
-      node={node}
-      verification={verification.state}
-      onOpen={(row) => change({ token: String(row.seq), ...(row.node ? { node: row.node } : {}) })}
-    />
-  ) : (
-    graph
-  )
+  const label = (id: string) => labelOf(fold, id)
   return (
     <>
-      <RunHead
-        detail={detail}
-        fold={fold}
-        waitsIn={below.summary?.waitsIn}
-        verification={verification}
-        rollBack={rollBack}
-        show={view.show === 'ledger' ? 'ledger' : 'graph'}
-        onShow={(show) => change({ show: show === 'ledger' ? 'ledger' : undefined })}
-      />
-      <StandsStill run={run} detail={detail} fold={fold} />
+      <StoppedClock value={shown.asOf}>
+        <RunHead
+          detail={detail}
+          fold={fold}
+          shown={shown.run}
+          at={shown.at}
+          asOf={shown.asOf}
+          onNow={() => moment.goTo(undefined)}
+          waitsIn={below.summary?.waitsIn}
+          verification={verification}
+          rollBack={rollBack}
+          show={show}
+          onShow={onShow}
+        />
+      </StoppedClock>
+      <RunTabs tabs={tabsOf(fold)} show={show} onShow={onShow} />
+      {!past && <StandsStill run={run} detail={detail} fold={fold} />}
       {ledger.status === 'failed' && (
         <ErrorNote
           title="The rest of the ledger could not be read"
@@ -129,35 +141,129 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
         />
       )}
       <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col md:grid-cols-[minmax(0,1fr)_var(--inspector)]">
-        <div
-          className={cx(
-            'flex min-h-0 min-w-0 flex-col border-r max-md:shrink-0 max-md:border-b max-md:border-r-0',
-            view.show === 'ledger' ? 'max-md:h-[45dvh]' : 'max-md:h-36',
-          )}
-        >
-          <div className="min-h-0 flex-1">{left}</div>
-          {inside && inside.id !== closed && begun && view.show !== 'ledger' && (
-            <NestedRun
-              key={inside.id}
-              run={inside.id}
-              step={labelOf(fold, inside.parent?.node ?? '')}
-              onClose={() => setClosed(inside.id)}
+        <div className="flex min-h-0 min-w-0 flex-col border-r max-md:shrink-0 max-md:border-r-0">
+          <StoppedClock value={shown.asOf}>
+            <div
+              className={cx(
+                'min-h-0 flex-1 max-md:flex-none max-md:border-b',
+                show === 'graph' ? 'max-md:h-36' : 'max-md:h-[45dvh]',
+              )}
+            >
+              {!begun ? (
+                <Reading ledger={ledger} expected={detail.seq} />
+              ) : show === 'ledger' ? (
+                <LedgerTable
+                  rows={fold.rows}
+                  labelOf={label}
+                  selected={seqFrom(view.token)}
+                  at={shown.at}
+                  node={node}
+                  verification={verification.state}
+                  onOpen={(row) =>
+                    change({ token: String(row.seq), ...(row.node ? { node: row.node } : {}) })
+                  }
+                />
+              ) : show === 'decisions' ? (
+                <DecisionsPane fold={fold} at={shown.at} labelOf={label} onGo={moment.goTo} />
+              ) : (
+                <RunGraph
+                  index={fold.index}
+                  frames={shown.run.frame.nodes}
+                  edges={shown.run.frame.edges}
+                  // Runs below are told of as they are now.
+                  strips={past ? undefined : below.strips}
+                  selected={node}
+                  onSelect={select}
+                  told={shown.run.frame.sentence}
+                  label={`Graph of ${detail.row.workflow}`}
+                  focus={past ? fold.rows[(shown.at ?? 1) - 1]?.node : fold.liveNode}
+                  compact={small}
+                  {...(chain && { kept: chain.nodes, toneOf: toneOf(chain) })}
+                />
+              )}
+            </div>
+            {inside && inside.id !== closed && begun && show === 'graph' && (
+              <NestedRun
+                key={inside.id}
+                run={inside.id}
+                step={labelOf(fold, inside.parent?.node ?? '')}
+                asOf={shown.asOf}
+                onClose={() => setClosed(inside.id)}
+              />
+            )}
+          </StoppedClock>
+          {begun && (
+            <RunTimeline
+              run={run}
+              fold={fold}
+              live={fold.status !== 'ended'}
+              moment={moment}
+              mayFork={detail.may.operate}
+              chosen={{ node, visit: which }}
+              onChoose={(id, visit) => change({ node: id, visit: String(visit), token: undefined })}
+              artifact={view.artifact}
+              onArtifact={(artifact) => change({ artifact })}
+              labelOf={label}
+              compact={small}
             />
           )}
         </div>
-        <Side
-          run={run}
-          detail={detail}
-          fold={fold}
-          view={view}
-          change={change}
-          node={node}
-          below={below}
-          verification={verification.state}
-        />
+        <StoppedClock value={shown.asOf}>
+          <Side
+            run={run}
+            detail={detail}
+            fold={fold}
+            shown={shown}
+            moment={moment}
+            chain={chain}
+            view={view}
+            change={change}
+            node={node}
+            below={below}
+            verification={verification.state}
+          />
+        </StoppedClock>
       </div>
     </>
   )
+}
+
+/**
+ * The moment of the page and the run as it was then. A link may name a token that has not come yet: while the ledger is
+ * being read the page waits for it (`coming`), and after that it shows the run as it is.
+ */
+function useShown(view: RunView, change: (change: RunView) => void, ledger: RunLedger, fold: RunFold) {
+  const { at: asked, goTo } = useMoment(view.at, (at) => change({ at }))
+  const coming = asked !== undefined && asked > fold.seq && ledger.status === 'reading'
+  const at = asked !== undefined && asked <= fold.seq ? asked : undefined
+  // The playhead is moved at once; the rest of the page comes after it as quickly as it can be drawn.
+  const drawn = useDeferredValue(at)
+  const shown: Shown = {
+    run: drawn === undefined ? fold : fold.at(drawn),
+    at: drawn,
+    asOf: drawn === undefined ? undefined : fold.timeline.timeOf(drawn),
+  }
+  const moment: Moment = { at, goTo }
+  return { moment, shown, coming }
+}
+
+function useChain(fold: RunFold, cause: string | undefined): CausalChain | undefined {
+  const seq = seqFrom(cause)
+  const known = seq !== undefined && seq <= fold.seq
+  return useMemo(() => (known ? fold.causes(seq) : undefined), [fold, seq, known])
+}
+
+/** The way from the root to the symptom is drawn red, all else recedes. */
+function toneOf(chain: CausalChain) {
+  return (from: string, to: string) => (chain.edges.has(edgeKey(from, to)) ? 'bad' : 'idle')
+}
+
+function tabsOf(fold: RunFold) {
+  return [
+    { show: 'graph' as const, word: 'Graph' },
+    { show: 'ledger' as const, word: 'Ledger', count: fold.seq },
+    { show: 'decisions' as const, word: 'Decisions', count: fold.timeline.marks('person').length },
+  ]
 }
 
 /** A run that was taken back waits for a choice; wherever one looks at it, it can be made. */
@@ -199,6 +305,9 @@ function Side({
   run,
   detail,
   fold,
+  shown,
+  moment,
+  chain,
   view,
   change,
   node,
@@ -208,13 +317,17 @@ function Side({
   run: string
   detail: RunDetail
   fold: RunFold
+  shown: Shown
+  moment: Moment
+  chain: CausalChain | undefined
   view: RunView
   change: (change: RunView) => void
   node: string | undefined
   below: BelowRun
   verification: ReturnType<typeof useVerification>['state']
 }) {
-  const token = view.token === undefined ? undefined : Number(view.token)
+  const past = shown.at !== undefined
+  const token = seqFrom(view.token)
   if (token !== undefined && fold.rows[token - 1]) {
     return (
       <TokenPanel
@@ -222,15 +335,34 @@ function Side({
         seq={token}
         verification={verification}
         onOpen={(seq) => change({ token: seq === undefined ? undefined : String(seq) })}
+        onMoment={shown.at === token ? undefined : () => moment.goTo(token)}
       />
     )
   }
-  const visit = node === undefined ? undefined : fold.visit(node, view.visit ? Number(view.visit) : undefined)
+  if (chain) {
+    return (
+      <CausePanel
+        chain={chain}
+        rows={fold.rows}
+        labelOf={(id) => labelOf(fold, id)}
+        at={shown.at}
+        onGo={(link) => {
+          moment.goTo(link.seq)
+          if (link.node !== undefined) change({ node: link.node, visit: undefined })
+        }}
+        onBack={() => change({ cause: undefined })}
+      />
+    )
+  }
+  const which = view.visit ? Number(view.visit) : undefined
+  // Of a moment before that visit: the one that was the latest then.
+  const visit = node === undefined ? undefined : (shown.run.visit(node, which) ?? shown.run.visit(node))
   if (!visit) {
     return (
-      <RunSummary
+      <Summary
         detail={detail}
         fold={fold}
+        shown={shown}
         onSelect={(id, which) => change({ node: id, visit: which === undefined ? undefined : String(which) })}
       />
     )
@@ -241,9 +373,12 @@ function Side({
       run={run}
       detail={detail}
       fold={fold}
+      shown={shown.run}
+      past={past}
+      onCause={(jti) => change({ cause: String(fold.seqOf(jti) ?? '') || undefined })}
       visit={visit}
-      began={below.of(visit.node, visit.visit)}
-      waitsIn={below.summary?.waitsIn}
+      began={past ? undefined : below.of(visit.node, visit.visit)}
+      waitsIn={past ? undefined : below.summary?.waitsIn}
       tab={view.tab}
       onTab={(tab) => change({ tab })}
       onVisit={(which) => change({ node: visit.node, visit: which })}
@@ -251,4 +386,21 @@ function Side({
       verification={verification}
     />
   )
+}
+
+/** Limits count time, so this part moves by itself; how often, is not worth a second's drawing of all the rest. */
+function Summary({
+  detail,
+  fold,
+  shown,
+  onSelect,
+}: {
+  detail: RunDetail
+  fold: RunFold
+  shown: Shown
+  onSelect: (node: string, visit?: number) => void
+}) {
+  const now = useNow()
+  const gauges = shown.run === fold ? fold.gauges(now) : fold.at(shown.at ?? fold.seq).gauges
+  return <RunSummary detail={detail} fold={fold} shown={shown.run} gauges={gauges} onSelect={onSelect} />
 }

@@ -1,7 +1,7 @@
 'use client'
 import { ChevronLeft } from 'lucide-react'
 import { useMemo } from 'react'
-import { IconButton } from '@/components/ui/button'
+import { Button, IconButton } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { absoluteTime } from '@/lib/ui/format-time'
@@ -17,11 +17,14 @@ export function TokenPanel({
   seq,
   verification,
   onOpen,
+  onMoment,
 }: {
   fold: RunFold
   seq: number
   verification: Verification
   onOpen: (seq: number | undefined) => void
+  /** Shows the run as it was then; absent where it is shown so already. */
+  onMoment: (() => void) | undefined
 }) {
   const opened = useMemo(() => fold.open(seq), [fold, seq])
   const row = fold.rows[seq - 1]
@@ -82,6 +85,11 @@ export function TokenPanel({
             <CopyId id={entry.prevHash} what="previous hash" className="text-ink-3" />
           </Fact>
         </Facts>
+        {onMoment && (
+          <Button size="sm" className="mb-2 mt-1" onClick={onMoment}>
+            Show the run at this token
+          </Button>
+        )}
         <section
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
           tabIndex={0}

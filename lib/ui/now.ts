@@ -1,5 +1,5 @@
 'use client'
-import { useSyncExternalStore } from 'react'
+import { createContext, useContext, useSyncExternalStore } from 'react'
 
 /*
  * One clock for a page: however many ages and countdowns are on it, one timer per step moves them, and only while
@@ -45,11 +45,16 @@ function read(stepMs: number): number {
   return ticker.now
 }
 
+/** A moment of the past, in ms since the epoch: what is drawn within counts its times to then, and they stand still. */
+export const StoppedClock = createContext<number | undefined>(undefined)
+
 /** Now, in ms since the epoch; renders again every `stepMs` while the tab is in sight. */
 export function useNow(stepMs = 1000): number {
-  return useSyncExternalStore(
+  const stopped = useContext(StoppedClock)
+  const now = useSyncExternalStore(
     (listener) => listen(stepMs, listener),
     () => read(stepMs),
     () => read(stepMs),
   )
+  return stopped ?? now
 }

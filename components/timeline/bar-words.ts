@@ -1,0 +1,74 @@
+/*
+ * Where the words of a bar stand: in it when they fit, else right of it in the room up to the next bar, else left of it,
+ * else nowhere; the bar's tooltip has them all the same. Words never cover a bar or one another.
+ */
+import type { DrawnBar } from '@/lib/view/timeline/terms'
+
+export interface PlacedWords {
+  text: string
+  /** `in` the bar; or beside it, with `x` the px at which they begin. */
+  where: 'in' | 'beside'
+  x: number
+}
+
+/** Px between a bar and the words beside it. */
+const gapPx = 6
+/** Px of a bar that are not for words: its edges, and its shape where it has one. */
+const edgesPx = 10
+const shapePx = 14
+
+/** States whose bars wear their shape; the others are told apart by fill and edge. */
+export const shapedStates: ReadonlySet<string> = new Set([
+  'waiting',
+  'rolled_back',
+  'escalated',
+  'failed',
+  'unknown',
+])
+
+/** What a bar says: its step, and of a person's turn also that. */
+export function wordsOf({ bar, waitsFor, count }: DrawnBar): string {
+  if (count > 1) return ''
+  const label = bar.visit > 1 ? `${bar.label}, visit ${bar.visit}` : bar.label
+  return waitsFor === 'person' ? `${label}: waiting for a person` : label
+}
+
+/**
+ * Words for the bars of one track, which come in their order and do not overlap. `widthOf` measures a text in px,
+ * `widthPx` is the track's. Undefined for bars without words.
+ */
+export function placeWords(
+  bars: readonly DrawnBar[],
+  widthPx: number,
+  widthOf: (text: string) => number,
+): (PlacedWords | undefined)[] {
+  let freeFrom = 0
+  return bars.map((drawn, at) => {
+    const end = drawn.x + drawn.width
+    const next = bars[at + 1]?.x ?? widthPx
+    const placed = place(drawn, wordsOf(drawn), { freeFrom, next }, widthOf)
+    freeFrom =
+      placed?.where === 'beside' && placed.x > drawn.x ? placed.x + widthOf(placed.text) + gapPx : end
+    return placed
+  })
+}
+
+function place(
+  drawn: DrawnBar,
+  text: string,
+  room: { freeFrom: number; next: number },
+  widthOf: (text: string) => number,
+): PlacedWords | undefined {
+  if (text === '') return undefined
+  const end = drawn.x + drawn.width
+  const inside = drawn.width - edgesPx - (shapedStates.has(drawn.shown) ? shapePx : 0)
+  // The longer words only inside: beside the bar its step is enough, for the colour and shape say the rest.
+  if (widthOf(text) <= inside) return { text, where: 'in', x: drawn.x }
+  const short = drawn.bar.label
+  const width = widthOf(short)
+  if (width <= inside) return { text: short, where: 'in', x: drawn.x }
+  if (end + gapPx + width + gapPx <= room.next) return { text: short, where: 'beside', x: end + gapPx }
+  if (drawn.x - gapPx - width >= room.freeFrom)
+    return { text: short, where: 'beside', x: drawn.x - gapPx - width }
+  return undefined
+}

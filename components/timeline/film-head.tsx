@@ -1,0 +1,125 @@
+'use client'
+import { ChevronDown, ChevronUp, Minus, Plus } from 'lucide-react'
+import Link from 'next/link'
+import { IconButton } from '@/components/ui/button'
+import { clockTime } from '@/lib/ui/format-time'
+import type { Timeline } from '@/lib/view/timeline/timeline'
+import { LanesChoice, SpeedChoice, TransportButtons } from './transport'
+import type { FilmPrefs } from './use-film-prefs'
+import type { FilmView } from './use-film-view'
+import type { Moment } from './use-moment'
+import type { Playback } from './use-playback'
+
+const drawn = { size: 16, strokeWidth: 1.5, 'aria-hidden': true } as const
+
+/** The line above the tracks: the transport, where the film is, what its marks mean, and how it is drawn. */
+export function FilmHead({
+  run,
+  timeline,
+  seq,
+  clockAt,
+  words,
+  moment,
+  playback,
+  mayFork,
+  film,
+  prefs,
+  setPrefs,
+}: {
+  run: string
+  timeline: Timeline
+  seq: number
+  /** The time of the moment shown, and what its token says. */
+  clockAt: number
+  words: string
+  moment: Moment
+  playback: Playback
+  mayFork: boolean
+  film: FilmView
+  prefs: FilmPrefs
+  setPrefs: (change: Partial<FilmPrefs>) => void
+}) {
+  const last = timeline.seq
+  const following = moment.at === undefined
+  return (
+    <div className="flex h-10 shrink-0 items-center gap-3 overflow-hidden whitespace-nowrap border-b px-2">
+      <TransportButtons
+        seq={seq}
+        last={last}
+        following={following}
+        playing={playback.playing}
+        onGo={(to) => {
+          playback.stop()
+          moment.goTo(to !== undefined && to >= last ? undefined : to)
+        }}
+        onPlay={playback.toggle}
+      />
+      <SpeedChoice speed={playback.speed} onSpeed={playback.setSpeed} />
+      {last > 0 && (
+        <>
+          <time className="font-medium" suppressHydrationWarning>
+            {clockTime(clockAt)}
+          </time>
+          <span className="min-w-0 truncate text-ink-3">
+            token <span className="num">{seq.toLocaleString('en')}</span> of{' '}
+            <span className="num">{last.toLocaleString('en')}</span>
+            {following ? ', following the run' : `, ${words}`}
+          </span>
+        </>
+      )}
+      {!following && mayFork && (
+        <Link
+          href={`/runs/${encodeURIComponent(run)}/fork?at=${seq}`}
+          className="rounded-r1 text-ink-2 underline decoration-line-strong underline-offset-4 hover:text-ink"
+        >
+          Fork from here…
+        </Link>
+      )}
+      <span className="flex-1" />
+      <Legend artifacts={timeline.artifacts.length > 0} />
+      <LanesChoice by={prefs.by} onBy={(by) => setPrefs({ by, collapsed: false })} />
+      <span className="flex">
+        <IconButton label="Show more of the film" disabled={film.isWhole} onClick={() => film.zoom(0.5)}>
+          <Minus {...drawn} />
+        </IconButton>
+        <IconButton label="Look closer at the film" disabled={last <= 1} onClick={() => film.zoom(2)}>
+          <Plus {...drawn} />
+        </IconButton>
+        <IconButton
+          label={prefs.collapsed ? 'Show the lines of the timeline' : 'Fold the timeline'}
+          aria-expanded={!prefs.collapsed}
+          onClick={() => setPrefs({ collapsed: !prefs.collapsed })}
+        >
+          {prefs.collapsed ? <ChevronUp {...drawn} /> : <ChevronDown {...drawn} />}
+        </IconButton>
+      </span>
+    </div>
+  )
+}
+
+/** What the marks are; without words of their own they would have to be guessed. */
+function Legend({ artifacts }: { artifacts: boolean }) {
+  return (
+    <span className="flex gap-3 text-t1 text-ink-3 max-xl:hidden">
+      {artifacts && (
+        <span className="flex items-center gap-1.5">
+          <svg viewBox="0 0 10 10" className="size-2 fill-ink-2" aria-hidden="true">
+            <path d="M5 .5L9.5 5 5 9.500.5 5z" />
+          </svg>
+          artifact changed
+        </span>
+      )}
+      <span className="flex items-center gap-1.5">
+        <i className="h-2 w-px bg-ink-3" />
+        token
+      </span>
+      <span className="flex items-center gap-1.5">
+        <i className="h-3 w-0.5 bg-ink" />a person
+      </span>
+      <span className="flex items-center gap-1.5">
+        <i className="h-2.5 w-0.5 bg-failed-mark" />
+        error
+      </span>
+    </span>
+  )
+}

@@ -1,0 +1,74 @@
+'use client'
+/*
+ * Which moment of a run its page shows: a token's sequence number, or nothing while the page follows the run.
+ *
+ * The hand comes first. A drag moves the moment at once; the address follows a little later and only so often, because
+ * browsers allow a page a hundred or so changes of its address in half a minute and then refuse. What comes in through
+ * the address (a link, the browser's "back") moves the moment just the same.
+ */
+import { useCallback, useEffect, useRef, useState } from 'react'
+
+/** Chromium allows 200 changes in 30 s, Safari 100: this stays below both. */
+const addressEveryMs = 350
+
+export interface Moment {
+  /** The token the page stands at; undefined while it follows the run. */
+  at: number | undefined
+  /** Goes to a token, or back to now. */
+  goTo: (seq: number | undefined) => void
+}
+
+/** A token's number as an address has it; undefined when it is none. */
+export function seqFrom(text: string | undefined): number | undefined {
+  return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
+}
+
+/** `address` is what stands in the URL, `write` puts it there. */
+export function useMoment(address: string | undefined, write: (address: string | undefined) => void): Moment {
+  const [at, setAt] = useState(() => seqFrom(address))
+  const written = useRef(address)
+  const wanted = useRef(address)
+  const writtenAt = useRef(0)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const latest = useRef(write)
+  latest.current = write
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another address is the reason to look
+  useEffect(() => {
+    if (timer.current !== undefined) return
+    // React may hear of an address late, when this page has written another: the browser's own is the one that counts.
+    const real = new URLSearchParams(window.location.search).get('at') ?? undefined
+    if (real === written.current) return
+    written.current = real
+    wanted.current = real
+    setAt(seqFrom(real))
+  }, [address])
+
+  const put = useCallback(() => {
+    timer.current = undefined
+    if (wanted.current === written.current) return
+    written.current = wanted.current
+    writtenAt.current = performance.now()
+    latest.current(wanted.current)
+  }, [])
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current)
+      timer.current = undefined
+    },
+    [],
+  )
+
+  const goTo = useCallback(
+    (seq: number | undefined) => {
+      setAt(seq)
+      wanted.current = seq === undefined ? undefined : String(seq)
+      if (timer.current !== undefined) return
+      const since = performance.now() - writtenAt.current
+      if (since >= addressEveryMs) put()
+      else timer.current = setTimeout(put, addressEveryMs - since)
+    },
+    [put],
+  )
+  return { at, goTo }
+}
