@@ -3,7 +3,7 @@ import type { Hash } from '@/lib/base/hash'
 import type { ExhaustedLimit, TerminalStatus } from './facts'
 import { exhaustionWords } from './limits'
 import type { Run, Walk } from './run'
-import { maxWalkSteps } from './walk'
+import { walkBound } from './walk'
 
 export interface Outcome {
   terminal: TerminalStatus
@@ -63,7 +63,9 @@ function outcomeOfWalk(run: Run, walk: Walk): Outcome {
   if (walk.exhausted) {
     return { ...failed(exhaustionWords(walk.exhausted)), exhausted: walk.exhausted.limit }
   }
-  if (walk.path.length >= maxWalkSteps) return failed(`The run took ${maxWalkSteps} steps and came to no end`)
+  if (walk.path.length >= walkBound(run)) {
+    return failed(`The run took ${walkBound(run)} steps and came to no end`)
+  }
   const node = run.graph.nodes.get(place.node)
   if (node?.kind !== 'fail') return { terminal: 'success', reason: '' }
   return failed(typeof node.config.reason === 'string' ? node.config.reason : 'workflow failed')

@@ -16,7 +16,15 @@ import { startJti } from './start-token'
 import { visitAnew } from './visit-states'
 
 /** What stops a walk that loop bounds alone would let go on for days. */
-export const maxWalkSteps = 10_000
+const maxWalkSteps = 10_000
+/** What stops any walk, whatever its workflow says. */
+const maxDeclaredSteps = 100_000
+
+/** How many steps a walk may take: as its workflow's budget says (`max_total_visits`), or 10,000. */
+export function walkBound({ graph }: Pick<Run, 'graph'>): number {
+  const declared = graph.graph.budget.maxTotalVisits ?? 0
+  return Math.min(Math.max(maxWalkSteps, declared), maxDeclaredSteps)
+}
 
 /** Kinds that end the walk whatever edges leave them. */
 const endingKinds: readonly string[] = ['terminate', 'fail']
@@ -56,7 +64,7 @@ export function follow(run: Run, walk: Walk, visit: Visit): void {
   const open = candidates(run, walk, visit.node, visit.state.label)
   if (open.length > 1) walk.ambiguous = open.map((edge) => run.graph.graph.edges[edge] as GraphEdge)
   const [only] = open
-  if (open.length !== 1 || only === undefined || walk.path.length >= maxWalkSteps) return
+  if (open.length !== 1 || only === undefined || walk.path.length >= walkBound(run)) return
   const meant = (run.graph.graph.edges[only] as GraphEdge).to
   const place = accepting(run, walk, meant)
   if ('limit' in place) walk.exhausted = place
