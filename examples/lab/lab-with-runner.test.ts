@@ -62,7 +62,13 @@ async function nodeNamed(id: string): Promise<GraphNode> {
 }
 
 async function planned(node: GraphNode) {
-  const values = { at: async () => undefined, ofParents: async () => ({}) }
+  const values = {
+    at: async () => undefined,
+    ofParents: async () => ({}),
+    talk: async () => undefined,
+    artifacts: async () => [],
+    toolCallsLeft: async () => undefined,
+  }
   const step = { runId: runIdOf(wid), node, visit: 1, values }
   return agentRunner.describe(await agentRunner.resolve(step), step, effects(node))
 }

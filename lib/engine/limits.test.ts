@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { graphOf } from '@/lib/workflow/graph-fixture'
 import { indexGraph } from '@/lib/workflow/graph-index'
-import type { Command } from './commands'
+import type { ActionRef, Command } from './commands'
 import { decide } from './decide'
 import { due } from './due'
 import { evolve, newRun } from './evolve'
@@ -39,7 +39,7 @@ function at(run: Run, seconds: number, command: Command): Run {
   return run
 }
 
-const action = { hash: 'h', consequence: 'read_only', target: '', sentence: 'Does it', reads: [] } as const
+const action: ActionRef = { hash: 'h', consequence: 'read_only', target: '', sentence: 'Does it', reads: [] }
 const begun = (run: Run) =>
   at(run, 0, { type: 'start', version: 'v', input: 'i', by: 'person:ada', dryRun: false })
 const place = { node: 'work', visit: 1 }
