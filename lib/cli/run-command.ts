@@ -58,9 +58,14 @@ export async function runCommand(file: string | undefined, options: RunOptions):
     switches: options,
     signal: stop.signal,
   })
+  return tellOutcome(outcome, data.path, options.json ?? false)
+}
+
+/** Prints how a run ended, or what it waits for; gives the exit code. */
+export function tellOutcome(outcome: RunOutcome, dataPath: string, asLine: boolean): number {
   console.error(sentenceOf(outcome))
-  if (outcome.status === 'paused') console.error(howToGoOn(outcome.runId, data.path))
-  console.log(JSON.stringify(wire(outcome), null, options.json ? 0 : 2))
+  if (outcome.status === 'paused') console.error(howToGoOn(outcome.runId, dataPath))
+  console.log(JSON.stringify(wire(outcome), null, asLine ? 0 : 2))
   return codeOf(outcome)
 }
 

@@ -33,6 +33,8 @@ export interface OneShotOptions {
   timeoutS?: number
   /** A run to go on with. */
   resume?: string
+  /** Begins the run in another way than from a workflow, as this person and kept for this worker. */
+  begin?: (house: Installation, by: string, keptFor: string) => Promise<RunId>
   /** Folders file kinds may work in; the working folder and the data folder's `files` by default. */
   roots?: string[]
   /** Where files that the workflow names are looked for, besides the working folder: the workflow's own folder. */
@@ -75,9 +77,11 @@ export async function runOnce(options: OneShotOptions): Promise<RunOutcome> {
   const by = `person:${os.userInfo().username}+cli`
   try {
     const owner = `cli ${process.pid} ${mintUuid().slice(0, 8)}`
-    const runId = options.resume
-      ? await resumed(house, options.resume, by, owner)
-      : await begun(house, options, by, owner)
+    const runId = options.begin
+      ? await options.begin(house, by, owner)
+      : options.resume
+        ? await resumed(house, options.resume, by, owner)
+        : await begun(house, options, by, owner)
     const worker = startWorker(house.ports, owner)
     try {
       return await outcomeOf(house, runId, by, options)
