@@ -68,6 +68,8 @@ function filledConfig({ config, args_from }: ToolCallConfig, args: Json): JsonOb
   return Object.fromEntries(
     Object.entries(config).flatMap(([name, value]): [string, Json][] => {
       if (name.endsWith('_from') && typeof value === 'string') return [[name, argsPath(value, args_from)]]
+      // How it is taken back is filled when it is, from what was recorded: `{{request.…}}` and `{{response.…}}`.
+      if (name === 'compensate') return [[name, value]]
       const filled = fill(value, name, false)
       return filled === '' && typeof value === 'string' && value !== '' && soleKey(value) !== undefined
         ? []
