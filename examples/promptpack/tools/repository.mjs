@@ -53,3 +53,15 @@ export function placeIn(repository, name) {
 function deepestFolder(folder) {
   return existsSync(folder) ? realpathSync(folder) : deepestFolder(path.dirname(folder))
 }
+
+/** Does the work with the arguments of the command line, prints what it gives, and says in one line what went wrong. */
+export function run(work) {
+  const [folder, ...named] = process.argv.slice(2)
+  const args = named.map((arg) => [arg.slice(0, arg.indexOf('=')), arg.slice(arg.indexOf('=') + 1)])
+  try {
+    process.stdout.write(work({ ...Object.fromEntries(args), folder }))
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`)
+    process.exitCode = 1
+  }
+}

@@ -2,7 +2,7 @@
  * Runs tests of the project with node's own test runner and prints the report as one line of JSON: what `run_tests` is
  * bound to. Tests that fail are a report too; this program fails only when there is nothing to run.
  *
- *   run-tests.mjs FOLDER TEST_PATH
+ *   run-tests.mjs FOLDER test_path=PATH
  *   {"summary":"2/5 pass","pass":2,"fail":3,"total":5,"failures":["leaves punctuation out: …"]}
  *
  * The project's code is whatever a model wrote, and it runs here with the rights of whoever runs Holdpoint. Give it a
@@ -11,15 +11,13 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { openRepository, placeIn } from './repository.mjs'
+import { openRepository, placeIn, run } from './repository.mjs'
 
-const [folder, testPath] = process.argv.slice(2)
-try {
+run(({ folder, test_path }) => {
   const repository = openRepository(folder)
-  const place = placeIn(repository, testPath)
-  if (!existsSync(place)) throw new Error(`There is no ${testPath} in this project`)
-  const reporter = path.join(import.meta.dirname, 'test-report.mjs')
-  const options = ['--test', `--test-reporter=${reporter}`]
+  const place = placeIn(repository, test_path ?? '')
+  if (!existsSync(place)) throw new Error(`There is no ${test_path} in this project`)
+  const options = ['--test', `--test-reporter=${path.join(import.meta.dirname, 'test-report.mjs')}`]
   const { stdout, error } = spawnSync(process.execPath, [...options, ...testFiles(place)], {
     cwd: repository,
     env: { PATH: process.env.PATH, LANG: 'C.UTF-8' },
@@ -27,11 +25,8 @@ try {
     timeout: 20_000,
   })
   if (error) throw error
-  process.stdout.write(stdout)
-} catch (error) {
-  process.stderr.write(`${error.message}\n`)
-  process.exitCode = 1
-}
+  return stdout
+})
 
 /** The file, or the tests in the folder: node's versions disagree on what a folder means. */
 function testFiles(place) {

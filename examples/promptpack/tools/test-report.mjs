@@ -24,6 +24,6 @@ function wordsOf(error) {
   const words =
     thrown.code === 'ERR_ASSERTION' && 'expected' in thrown
       ? `expected ${JSON.stringify(thrown.expected)}, found ${JSON.stringify(thrown.actual)}`
-      : String(thrown.message).split('\n')[0]
+      : String(thrown.message ?? thrown).split('\n')[0]
   return words.slice(0, maxWordsChars)
 }
