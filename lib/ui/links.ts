@@ -20,6 +20,10 @@ export const links = {
     }),
   rollback: (run: string, view: { node: string; scope?: string; rollback?: string }) =>
     withQuery(`/runs/${encodeURIComponent(run)}/rollback`, view),
+  /** Where a run is forked, at a token of it. */
+  fork: (run: string, at: number) => `/runs/${encodeURIComponent(run)}/fork?at=${at}`,
+  compareRuns: (run: string, other: string) =>
+    `/runs/${encodeURIComponent(run)}/compare/${encodeURIComponent(other)}`,
   workflows: '/workflows',
   workflowImport: '/workflows/import',
   workflowPlan: (view: { version?: string; plan?: string } = {}) => withQuery('/workflows/plan', view),

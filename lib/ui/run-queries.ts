@@ -52,12 +52,12 @@ export function useChildRuns(run: string, node: string, visit: number, status: s
   })
 }
 
-/** A stored value by its hash. A value never changes, so it is asked for once. */
-export function useValue(run: string, hash: string | undefined) {
+/** A stored value by its hash. A value never changes, so it is asked for once; not while `enabled` is false. */
+export function useValue(run: string, hash: string | undefined, enabled = true) {
   return useQuery({
     queryKey: keys.runValue(run, hash ?? ''),
     queryFn: ({ signal }) => api<ValueView>(`/runs/${run}/values/${hash}`, { signal }),
-    enabled: hash !== undefined,
+    enabled: enabled && hash !== undefined,
   })
 }
 

@@ -1,8 +1,10 @@
 'use client'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { slotWindow } from '@/lib/view/slot-diff'
 import { ApiProblem } from './api'
 import { keys } from './keys'
-import type { StoredRef, StoredSlot, ValueAnswer, ValueQuestion } from './value-terms'
+import type { StoredRef, ValueAnswer, ValueQuestion } from './value-terms'
 
 /** Lines of a large value that are shown at first, and more each time somebody asks. */
 export const linesPerPage = 500
@@ -39,23 +41,30 @@ async function ask(question: ValueQuestion): Promise<Exclude<ValueAnswer, { kind
   return answer
 }
 
-/** What differs between a slot at two moments. Values never change, so each pair is compared once. */
+/** What differs between a slot at two moments: its entries there, none where it is missing. */
 export function useComparison(
   mode: 'replace' | 'append',
-  before: StoredSlot | undefined,
-  after: StoredSlot | undefined,
-  enabled: boolean,
+  before: StoredRef[] | undefined,
+  after: StoredRef[] | undefined,
 ) {
-  const of = (side: StoredSlot | undefined) => side?.entries.map((entry) => entry.hash).join() ?? ''
-  return useQuery({
-    queryKey: keys.comparison(mode, of(before), of(after)),
+  const window = useMemo(() => slotWindow(before ?? [], after ?? []), [before, after])
+  const of = (side: StoredRef[] | undefined, there: StoredRef[]) =>
+    side && there.map((ref) => ref.hash).join()
+  const query = useQuery({
+    // Values never change: each pair is compared once.
+    queryKey: keys.comparison(mode, of(before, window.before) ?? '-', of(after, window.after) ?? '-'),
     queryFn: async () => {
-      const answer = await ask({ ask: 'compare', mode, before, after })
+      const answer = await ask({
+        ask: 'compare',
+        mode,
+        ...(before && { before: window.before }),
+        ...(after && { after: window.after }),
+      })
       if (answer.kind !== 'compared') throw new TypeError('The worker answered another question')
       return answer.comparison
     },
-    enabled,
   })
+  return { ...query, sameBefore: window.sameBefore, leftOut: window.leftOut }
 }
 
 /** A large value, page by page. */

@@ -9,28 +9,15 @@ export interface StoredRef {
   mediaType: string
 }
 
-/** One side of a comparison; no entries means that the slot is missing. */
-export interface StoredSlot {
-  entries: StoredRef[]
-}
-
 export type ValueQuestion =
-  | {
-      ask: 'compare'
-      mode: 'replace' | 'append'
-      before: StoredSlot | undefined
-      after: StoredSlot | undefined
-    }
+  /** A side without entries is empty; without a side the slot is missing. */
+  | { ask: 'compare'; mode: 'replace' | 'append'; before?: StoredRef[]; after?: StoredRef[] }
   | { ask: 'page'; ref: StoredRef; from: number; count: number }
 
 export interface Comparison {
   diff: ValueDiff
   /** Whether all bytes that were compared are what the ledger's hashes say; `unknown` where this browser cannot hash. */
   hashes: 'match' | 'differ' | 'unknown'
-  /** Entries at the beginning that both sides share and that are not in the diff. */
-  sameBefore: number
-  /** Entries that are not in the diff because there are too many. */
-  leftOut: number
 }
 
 export type ValueAnswer =

@@ -1,5 +1,5 @@
 /* Runs in a worker: values are fetched, hashed, parsed and compared there, so that a large one never holds the page up. */
-import { slotDiff, slotWindow } from '@/lib/view/slot-diff'
+import { slotDiff } from '@/lib/view/slot-diff'
 import { isHashOf } from '@/lib/view/value-hash'
 import { valueLines } from '@/lib/view/value-pages'
 import { ApiProblem } from './api'
@@ -31,19 +31,11 @@ async function compared({
   before,
   after,
 }: Extract<ValueQuestion, { ask: 'compare' }>): Promise<Comparison> {
-  const window = slotWindow(before?.entries ?? [], after?.entries ?? [])
-  const run = new Map(
-    [...(before?.entries ?? []), ...(after?.entries ?? [])].map((ref) => [ref.hash, ref.run]),
-  )
-  const refs = (entries: readonly { hash: string; mediaType: string }[]) =>
-    entries.map((entry): StoredRef => ({ ...entry, run: run.get(entry.hash) ?? '' }))
-  const [was, is] = await Promise.all([readAll(refs(window.before)), readAll(refs(window.after))])
+  const [was, is] = await Promise.all([readAll(before ?? []), readAll(after ?? [])])
   const held = [...was, ...is].map((one) => one.held)
   return {
     diff: slotDiff(mode, before && was, after && is),
     hashes: held.includes(false) ? 'differ' : held.includes(undefined) ? 'unknown' : 'match',
-    sameBefore: window.sameBefore,
-    leftOut: window.leftOut,
   }
 }
 

@@ -17,22 +17,22 @@ export interface EntryRef {
 }
 
 /** What of two sides has to be read, and how many entries before that are the same. */
-export interface SlotWindow {
-  before: EntryRef[]
-  after: EntryRef[]
+export interface SlotWindow<T extends EntryRef> {
+  before: T[]
+  after: T[]
   sameBefore: number
   /** Entries at the end that are left out. */
   leftOut: number
 }
 
 /** The entries of two sides that differ, with a few before them. */
-export function slotWindow(before: readonly EntryRef[], after: readonly EntryRef[]): SlotWindow {
+export function slotWindow<T extends EntryRef>(before: readonly T[], after: readonly T[]): SlotWindow<T> {
   let shared = 0
   while (shared < before.length && shared < after.length && before[shared]?.hash === after[shared]?.hash)
     shared++
   const from = Math.max(0, shared - entriesAround)
-  const cut = (side: readonly EntryRef[]) => side.slice(from, from + maxEntries)
-  const left = (side: readonly EntryRef[]) => Math.max(0, side.length - from - maxEntries)
+  const cut = (side: readonly T[]) => side.slice(from, from + maxEntries)
+  const left = (side: readonly T[]) => Math.max(0, side.length - from - maxEntries)
   return { before: cut(before), after: cut(after), sameBefore: from, leftOut: left(before) + left(after) }
 }
 

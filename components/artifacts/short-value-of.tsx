@@ -1,0 +1,39 @@
+'use client'
+import { useMemo } from 'react'
+import { useValue } from '@/lib/ui/run-queries'
+import { shortValue } from '@/lib/view/short-value'
+import { contentOf, isJsonType, sizeWords } from '@/lib/view/value-content'
+import { visibleText } from '@/lib/view/visible-text'
+import type { ValueView } from '@/lib/view/wire'
+
+/** The bytes of an answer, or their beginning. */
+export function bytesIn(value: ValueView): Uint8Array {
+  return Uint8Array.from(atob(value.base64 ?? ''), (char) => char.charCodeAt(0))
+}
+
+/** One line that stands for a stored value. */
+export function shortOf(value: ValueView): string {
+  if (value.json !== undefined) return shortValue({ is: 'json', json: value.json, text: '' }, value.size)
+  // The beginning of JSON is no JSON, and its first line says nothing.
+  if (value.truncated && isJsonType(value.mediaType)) return `${sizeWords(value.size)} of JSON`
+  return shortValue(contentOf(value.mediaType, bytesIn(value), value.truncated), value.size)
+}
+
+/** That line once the value has come; `wait` while rows only pass by. */
+export function useShort(run: string, hash: string | undefined, wait = false) {
+  const value = useValue(run, hash, !wait)
+  const short = useMemo(() => value.data && visibleText(shortOf(value.data)), [value.data])
+  return { short, failed: value.isError }
+}
+
+/** A value in a cell: one line, in its own direction. */
+export function ShortValue({ run, hash, wait }: { run: string; hash: string; wait: boolean }) {
+  const { short, failed } = useShort(run, hash, wait)
+  if (failed) return <span title="The value could not be read">unreadable</span>
+  if (short === undefined) return <span aria-hidden="true">…</span>
+  return (
+    <bdi dir="auto" title={short}>
+      {short}
+    </bdi>
+  )
+}

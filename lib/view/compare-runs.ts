@@ -1,0 +1,117 @@
+/*
+ * Two runs next to each other, visit by visit: what both came to, and what only one did. Rows are aligned by node and
+ * visit, in the order of the first run; what only the other has stands behind what it followed there.
+ *
+ *   A   plan   implement 1   test 1                    review
+ *   B   plan   implement 1   test 1   implement 2   …  review
+ */
+import type { TraceRow } from './artifact-trace'
+import type { TraceView } from './trace-view'
+
+/** What of a visit differs: how it stands, how it was come to, what it gave, or an artifact it found. */
+export type RunDifference = 'state' | 'event' | 'output' | { artifact: string }
+
+export interface ComparedVisit {
+  node: string
+  visit: number
+  a?: TraceRow
+  b?: TraceRow
+  /** Empty: all of it is the same. Only where both runs have the visit. */
+  differs: RunDifference[]
+}
+
+export interface ComparedRuns {
+  visits: ComparedVisit[]
+  equal: number
+  different: number
+  onlyA: number
+  onlyB: number
+}
+
+export function compareRuns(a: TraceView, b: TraceView): ComparedRuns {
+  const visits = aligned(a.rows, b.rows).map(([rowA, rowB]): ComparedVisit => {
+    const { node, visit } = (rowA ?? rowB)?.transition ?? { node: '', visit: 0 }
+    if (!rowA || !rowB)
+      return { node, visit, ...(rowA && { a: rowA }), ...(rowB && { b: rowB }), differs: [] }
+    return { node, visit, a: rowA, b: rowB, differs: differencesOf(a, rowA, b, rowB) }
+  })
+  const both = visits.filter((visit) => visit.a && visit.b)
+  return {
+    visits,
+    equal: both.filter((visit) => visit.differs.length === 0).length,
+    different: both.filter((visit) => visit.differs.length > 0).length,
+    onlyA: visits.filter((visit) => !visit.b).length,
+    onlyB: visits.filter((visit) => !visit.a).length,
+  }
+}
+
+const keyOf = ({ transition: { node, visit } }: TraceRow) => `${visit} ${node}`
+
+/** Pairs in the order of A; rows that only B has follow the row they followed in B. */
+function aligned(
+  a: readonly TraceRow[],
+  b: readonly TraceRow[],
+): [TraceRow | undefined, TraceRow | undefined][] {
+  const inA = new Set(a.map(keyOf))
+  const inB = new Map(b.map((row) => [keyOf(row), row]))
+  const behind = new Map<string, TraceRow[]>()
+  let last = ''
+  for (const row of b) {
+    const key = keyOf(row)
+    if (inA.has(key)) last = key
+    else behind.set(last, [...(behind.get(last) ?? []), row])
+  }
+  const pairs: [TraceRow | undefined, TraceRow | undefined][] = (behind.get('') ?? []).map((row) => [
+    undefined,
+    row,
+  ])
+  for (const row of a) {
+    const key = keyOf(row)
+    pairs.push([row, inB.get(key)])
+    for (const other of behind.get(key) ?? []) pairs.push([undefined, other])
+  }
+  return pairs
+}
+
+function differencesOf(a: TraceView, rowA: TraceRow, b: TraceView, rowB: TraceRow): RunDifference[] {
+  const differs: RunDifference[] = []
+  if (a.stateOf(rowA) !== b.stateOf(rowB)) differs.push('state')
+  if (rowA.transition.event !== rowB.transition.event) differs.push('event')
+  if (a.outputOf(rowA) !== b.outputOf(rowB)) differs.push('output')
+  for (const artifact of artifactsOf(a, b)) {
+    const [here, there] = [valueOf(a, rowA, artifact), valueOf(b, rowB, artifact)]
+    if (here !== there) differs.push({ artifact })
+  }
+  return differs
+}
+
+/** Artifacts of both runs, by name. */
+export function artifactsOf(a: TraceView, b: TraceView): string[] {
+  const names = (view: TraceView) => (view.hasArtifacts ? view.columns.map(({ name }) => name) : [])
+  return [...new Set([...names(a), ...names(b)])]
+}
+
+/** What stands for all that is in the cell; of an `append` slot every entry counts. */
+function valueOf(view: TraceView, row: TraceRow, artifact: string): string | undefined {
+  const column = view.columns.findIndex((one) => one.of === 'artifact' && one.name === artifact)
+  if (column === -1) return undefined
+  if (view.columns[column]?.mode === 'append') {
+    return view
+      .entries(row, column)
+      ?.map(({ hash }) => hash)
+      .join()
+  }
+  return view.value(row, column).last?.hash
+}
+
+/** "5 visits are the same, 2 differ, 1 is only in A, 3 are only in B." */
+export function comparedSentence({ equal, different, onlyA, onlyB }: ComparedRuns): string {
+  const visits = (n: number) => (n === 1 ? '1 visit' : `${n.toLocaleString('en')} visits`)
+  const parts = [
+    `${visits(equal)} ${equal === 1 ? 'is' : 'are'} the same`,
+    `${different.toLocaleString('en')} ${different === 1 ? 'differs' : 'differ'}`,
+    onlyA > 0 && `${onlyA.toLocaleString('en')} ${onlyA === 1 ? 'is' : 'are'} only in A`,
+    onlyB > 0 && `${onlyB.toLocaleString('en')} ${onlyB === 1 ? 'is' : 'are'} only in B`,
+  ]
+  return `${parts.filter(Boolean).join(', ')}.`
+}
