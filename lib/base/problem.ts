@@ -62,6 +62,7 @@ export const problemStatus = {
   workflow_invalid: 422,
   input_invalid: 422,
   tool_unbound: 422,
+  workflow_changed: 409,
   plan_not_approved: 409,
   model_failed: 502,
   // runs

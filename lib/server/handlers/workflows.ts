@@ -4,12 +4,14 @@ import { Problem } from '@/lib/base/problem'
 import { exportWorkflow } from '@/lib/formats/format'
 import type { WorkflowSummary } from '@/lib/store/store'
 import type { Page, Validation, WorkflowDetail, WorkflowRow } from '@/lib/view/wire'
+import type { ToolBinding } from '@/lib/workflow/graph'
 import { route } from '../current'
 import { queryOf } from '../http/paging'
 import { json } from '../http/route'
 import type { Installation } from '../installation'
 import { refusePlanText } from '../plans'
 import { policyFaults } from '../policy-faults'
+import { bindTool } from '../tool-bindings'
 import { importWorkflow, readWorkflowHere } from '../workflows'
 
 /** What a workflow text may be sent as. */
@@ -48,6 +50,43 @@ export const postWorkflow = route(
     const text = textOf(bytes)
     refusePlanText(text)
     const imported = await importWorkflow(installation, text, { filename, by: actorOf(principal) })
+    const detail = await workflowDetailOf(installation, imported.record.version)
+    return json({ ...detail, diagnostics: imported.diagnostics }, { status: imported.isNew ? 201 : 200 })
+  },
+)
+
+const bindingBody = z.strictObject({
+  tool: z.string().min(1).max(200),
+  /** What runs it; null: nothing. */
+  binding: z
+    .strictObject({
+      kind: z.string().min(1).max(100),
+      config: z.record(z.string(), z.json()),
+      artifacts: z.record(z.string(), z.string().max(1_000)).default({}),
+    })
+    .nullable(),
+  /** The newest version that was seen; with it, nothing is stored over a newer one. */
+  newest: z.string().max(100).optional(),
+})
+
+/** `POST /api/v1/workflows/{version}/bindings`: binds a tool of a pack; the text with that binding is a new version. */
+export const postBinding = route(
+  {
+    auth: 'either',
+    scope: 'workflows:write',
+    role: 'author',
+    body: bindingBody,
+    idempotent: true,
+  },
+  async ({ installation, params, principal, body }) => {
+    const { tool, binding, newest } = body
+    const by = actorOf(principal)
+    const imported = await bindTool(installation, params.version ?? '', {
+      tool,
+      binding: (binding as ToolBinding | null) ?? undefined,
+      by,
+      ...(newest !== undefined && { newest }),
+    })
     const detail = await workflowDetailOf(installation, imported.record.version)
     return json({ ...detail, diagnostics: imported.diagnostics }, { status: imported.isNew ? 201 : 200 })
   },
