@@ -94,9 +94,9 @@ describe('a copy of a run', () => {
       { ...graph, edges: [{ from: 'a', to: 'a', when: 'again', extra: {} }] },
       [begun(), ...round, ...round, rollbackAsked('a', 'full_workflow'), rolledBack('a')],
     )
-    const run = folded(whole.graph, facts.slice(0, 7))
+    const run = folded(whole.graph, facts.slice(0, 5))
     const copy = shareRun(run)
-    for (const fact of facts.slice(7)) evolveShared(run, fact)
+    for (const fact of facts.slice(5)) evolveShared(run, fact)
     const states = (one: Run) => one.walk?.path.map(({ visit }) => visit.state.status)
     expect(states(run)).toEqual(['rolled_back', 'rolled_back', 'pending'])
     expect(states(copy)).toEqual(['done', 'done', 'pending'])

@@ -122,14 +122,13 @@ function makeOwn(run: Run): void {
   for (const [id, rollback] of run.rollbacks) run.rollbacks.set(id, copyOfRollback(rollback))
 }
 
-/** The walk, standing on the visits that took the place of others. Steps are copied with their visits, and the last. */
+/** The walk, standing on the visits that took the place of others. A step changes only while its visit is the current one. */
 function copyOfWalk(walk: Walk, fresh: ReadonlyMap<Visit, Visit>): Walk {
   const path = walk.path.slice()
   for (let at = 0; at < path.length; at++) {
     const step = path[at] as WalkStep
     const visit = fresh.get(step.visit)
     if (visit !== undefined) path[at] = { ...step, visit }
-    else if (at === path.length - 1) path[at] = { ...step }
   }
   return {
     path,

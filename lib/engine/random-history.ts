@@ -143,6 +143,19 @@ const step = fc
     artifact(node, 'log', 'append'),
     done(node, said),
   ])
+/** The step that is due, wherever that is: so that walks get somewhere. */
+const onDue =
+  (make: (node: string) => Word): Word =>
+  (run, at) =>
+    make(run.walk?.path.at(-1)?.visit.node ?? [...run.ready][0] ?? 'a')(run, at)
+const dueStep = fc
+  .tuple(label, fc.boolean())
+  .map(([said, writes]): Word[] => [
+    ...(writes ? [onDue((node) => artifact(node, 'report', 'replace'))] : []),
+    onDue(started),
+    ...(writes ? [onDue((node) => artifact(node, 'log', 'append'))] : []),
+    onDue((node) => done(node, said)),
+  ])
 const rollback = fc
   .tuple(
     fc.constantFrom(...nodes),
@@ -167,7 +180,7 @@ const one: fc.Arbitrary<Word> = fc.oneof(
   onNode((node) => held(node, true)),
   onNode((node) => held(node, false)),
   onNode((node) => approvalAsked(node)),
-  onNode((node) => approvalAsked(node, { kind: 'escalation' })),
+  onNode((node) => approvalAsked(node, { kind: 'irreversible_failed' })),
   onNode((node) => approved(node)),
   onNode(refused),
   onNode(commented),
@@ -188,7 +201,8 @@ export const randomWords: fc.Arbitrary<Word[]> = fc
   .array(
     fc.oneof(
       { weight: 6, arbitrary: one.map((word) => [word]) },
-      { weight: 4, arbitrary: step },
+      { weight: 2, arbitrary: step },
+      { weight: 6, arbitrary: dueStep },
       { weight: 1, arbitrary: rollback },
     ),
     { maxLength: 40 },

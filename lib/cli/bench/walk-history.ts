@@ -8,9 +8,7 @@ import { type Mint, type RollbackId, uuidOfText } from '@/lib/base/ids'
 import type { ActionRef, Command } from '@/lib/engine/commands'
 import { decide } from '@/lib/engine/decide'
 import { evolve, newRun } from '@/lib/engine/evolve'
-import { claimsOf } from '@/lib/engine/fact-codec'
 import type { Fact } from '@/lib/engine/facts'
-import type { LedgerEntryWire } from '@/lib/view/run-fold'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { indexGraph } from '@/lib/workflow/graph-index'
 
@@ -110,26 +108,6 @@ function goBack(seq: number, rollback: RollbackId, node: string, grant: (command
     timedOut: false,
   })
   grant({ type: 'choose', rollback, choice: 'go_on', by })
-}
-
-/** The ledger of a history as a page gets it. Its signatures are blank: what is measured does not look at them. */
-export function wireOf({ facts }: WalkHistory): LedgerEntryWire[] {
-  const iss = 'spiffe://holdpoint.local/holdpoint'
-  const frame = { iss, aud: iss, wid: uuidOfText('bench'), vocabulary: 'atd' } as const
-  const header = Buffer.from(JSON.stringify({ typ: 'wimse-exec+jwt', alg: 'ES256', kid: 'bench' })).toString(
-    'base64url',
-  )
-  const signature = 'A'.repeat(86)
-  return facts.map((fact, index) => {
-    const payload = Buffer.from(JSON.stringify(claimsOf(fact, frame))).toString('base64url')
-    return {
-      seq: index + 1,
-      position: index + 1,
-      token: `${header}.${payload}.${signature}`,
-      prevHash: someHash,
-      hash: someHash,
-    }
-  })
 }
 
 const events = ['Ready', 'Failed', 'Skipped']
