@@ -1,6 +1,9 @@
-/** What is wrong with a text, and where. Lines and columns count from 1; columns are UTF-16 units. */
+/**
+ * What is wrong with a text, and where; `info` is worth knowing and nothing to mend. Lines and columns count from 1;
+ * columns are UTF-16 units.
+ */
 export interface Diagnostic {
-  severity: 'error' | 'warning'
+  severity: 'error' | 'warning' | 'info'
   /** Stable, lower snake case: `atd_cycle`. */
   code: string
   /** What was found and what was expected, in one sentence. */

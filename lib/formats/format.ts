@@ -3,7 +3,6 @@
  * graph; what comes after the door does not know which one it was.
  */
 import type { Diagnostic } from '@/lib/base/diagnostic'
-import { Problem } from '@/lib/base/problem'
 import type { KindLookup } from '@/lib/workflow/checks'
 import type { Format, WorkflowGraph } from '@/lib/workflow/graph'
 
@@ -12,6 +11,7 @@ import { agentdMediaType, parseAgentd, writeAgentd } from './agentd/agentd'
 
 import { atdMediaType, parseAtd, writeAtd } from './atd'
 import { maxDiagnostics } from './kept-diagnostics'
+import { packMediaTypes, parsePack, writePack } from './promptpack/promptpack'
 import { byPlace } from './strict-json'
 
 export interface ReadWorkflow {
@@ -31,7 +31,7 @@ export function readWorkflow(text: string, filename?: string, kinds?: KindLookup
     case 'atd':
       return { format, mediaType: atdMediaType, ...parseAtd(text, kinds) }
     case 'promptpack':
-      return notYet(format, 'application/json', 'a PromptPack')
+      return { format, ...parsePack(text, kinds, filename) }
     case 'agentd':
       return { format, mediaType: agentdMediaType, ...parseAgentd(text, kinds, filename) }
     case 'unknown':
@@ -48,16 +48,34 @@ export function withProblems({ diagnostics, place }: ReadWorkflow, problems: Gra
   return [...diagnostics, ...more].sort(byPlace)
 }
 
-/** The workflow's text in its own format. Throws Problem `workflow_invalid` when the format cannot say it, or cannot be written yet. */
-export function exportWorkflow(graph: WorkflowGraph): { text: string; mediaType: string; filename: string } {
+/**
+ * The workflow's text in its own format; `mediaType`, where it is known, says in which language the text came. Throws
+ * Problem `workflow_invalid` when the format cannot say it.
+ */
+export function exportWorkflow(
+  graph: WorkflowGraph,
+  mediaType?: string,
+): { text: string; mediaType: string; filename: string } {
   if (graph.format === 'agentd')
     return { text: writeAgentd(graph), mediaType: agentdMediaType, filename: `${fileStem(graph.name)}.toml` }
-  if (graph.format === 'promptpack')
-    throw new Problem(
-      'workflow_invalid',
-      `"${graph.name}" came as a PromptPack, and those cannot be written yet.`,
-    )
+  if (graph.format === 'promptpack') {
+    const language = mediaType === packMediaTypes.json ? 'json' : 'yaml'
+    return {
+      text: writePack(graph, language),
+      mediaType: packMediaTypes[language],
+      filename: `${fileStem(graph.name)}.pack.${language}`,
+    }
+  }
   return { text: writeAtd(graph), mediaType: atdMediaType, filename: `${fileStem(graph.name)}.atd.json` }
+}
+
+/**
+ * A file name under which a stored text is told for what it was imported as, where the text alone may not tell.
+ * Undefined for media types whose texts always do.
+ */
+export function nameHint(mediaType: string): string | undefined {
+  if (mediaType === packMediaTypes.yaml) return 'stored.pack.yaml'
+  return mediaType === packMediaTypes.json ? 'stored.pack.json' : undefined
 }
 
 /**
@@ -67,7 +85,7 @@ export function exportWorkflow(graph: WorkflowGraph): { text: string; mediaType:
 export function detectFormat(text: string, filename = ''): Format | 'unknown' {
   const name = filename.toLowerCase()
   if (name.endsWith('.toml')) return 'agentd'
-  if (name.endsWith('.yaml') || name.endsWith('.yml')) return 'promptpack'
+  if (/\.(ya?ml|pack\.json)$/.test(name)) return 'promptpack'
   if (name.endsWith('.atd.json')) return 'atd'
   const head = text
     .slice(0, 65_536)
@@ -76,39 +94,23 @@ export function detectFormat(text: string, filename = ''): Format | 'unknown' {
   // A comment first is no JSON, but the sentence about comments helps more than "unknown".
   if (/^(\{|\[|\/[/*])/.test(head) && !/^\[\[?[A-Za-z_][\w.-]*\]\]?\s*(\n|\r|#)/.test(head))
     return looksLikePack(head) ? 'promptpack' : 'atd'
+  const first = head.replace(/^(?:#[^\n]*(?:\n|$)\s*)+/, '')
+  if (/^(---|%YAML|["']?[A-Za-z_$][\w$-]*["']?[ \t]*:(\s|$))/.test(first)) return 'promptpack'
   if (/^\[\[?[A-Za-z_][\w.-]*\]\]?/.test(head) || /^[A-Za-z_][\w.-]*\s*=/m.test(head)) return 'agentd'
-  if (/^(---|\$schema:|[A-Za-z_]\w*:)/.test(head)) return 'promptpack'
   return head === '' || name.endsWith('.json') ? 'atd' : 'unknown'
 }
 
+/** Of an object: its names stand in quotation marks or, in YAML, not. Descriptors have no template engine. */
 function looksLikePack(head: string): boolean {
-  if (/"(wf_id|nodes)"\s*:/.test(head)) return false
-  return /"(prompts|template_engine)"\s*:/.test(head)
-}
-
-function notYet(format: Format, mediaType: string, what: string): ReadWorkflow {
-  return {
-    format,
-    mediaType,
-    diagnostics: [
-      {
-        severity: 'error',
-        code: 'format_not_yet',
-        message: `This looks like ${what}; Holdpoint does not read these yet.`,
-        mend: 'Import an ATD descriptor (JSON with wf_id, nodes and edges) or an agentd workflow (TOML).',
-        line: 1,
-        column: 1,
-        path: '',
-      },
-    ],
-  }
+  const has = (names: string) => new RegExp(String.raw`["{,\s](${names})["']?\s*:`).test(head)
+  return has('template_engine') || (has('prompts') && !has('wf_id|nodes'))
 }
 
 const unrecognized: Diagnostic = {
   severity: 'error',
   code: 'format_unknown',
   message: 'This text is in no workflow language that Holdpoint knows.',
-  mend: 'Import an ATD descriptor (JSON with wf_id, nodes and edges) or an agentd workflow (TOML).',
+  mend: 'Import an ATD descriptor (JSON with wf_id, nodes and edges), an agentd workflow (TOML) or a PromptPack (YAML or JSON).',
   line: 1,
   column: 1,
   path: '',

@@ -122,6 +122,11 @@ const idShape = /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u
 /** `trigger` is the run's input in paths; `__proto__` would poison a lookup by id. */
 const takenIds = new Set(['trigger', '__proto__'])
 
+/** True for what can be the id of a node: 1 to 128 letters, digits, "_", ".", ":" or "-", and no reserved name. */
+export function isNodeId(text: string): boolean {
+  return text.length <= maxIdLength && idShape.test(text) && !takenIds.has(text)
+}
+
 function checkIds(graph: WorkflowGraph, report: Report): void {
   const first = new Map<string, number>()
   for (const [at, node] of graph.nodes.entries()) {
@@ -137,7 +142,7 @@ function checkIds(graph: WorkflowGraph, report: Report): void {
         path,
       })
     }
-    if (node.id.length > maxIdLength || !idShape.test(node.id) || takenIds.has(node.id)) {
+    if (!isNodeId(node.id)) {
       report({
         severity: 'error',
         code: 'bad_id',

@@ -98,7 +98,7 @@ export function readDocument(document: JsonObject, tell: Tell, filename?: string
   const edges = readEntries(member('edges'), section('edges'), tell, readEdge)
   const triggers = readEntries(member('triggers'), section('triggers'), tell, readTrigger)
   const routes = readEntries(member('http_routes'), section('http_routes'), tell, readRoute)
-  const mcpServers = readEntries(member('mcp_servers'), section('mcp_servers'), tell, named(shapes.mcpServer))
+  const mcpServers = readMcpServers(member('mcp_servers'), section('mcp_servers'), tell)
   const backends = readBackends(member('intelligence'), section('intelligence'), tell)
   const secrets = readSecrets(member('secrets'), section('secrets'), tell)
   const budget = readBudget(member('budget'), section('budget'), tell)
@@ -287,6 +287,15 @@ function readEntries<T>(
     if (one !== undefined) found.push([one, at])
   }
   return found
+}
+
+/** MCP servers as written, each with its place in the list. */
+export function readMcpServers(
+  source: Json | undefined,
+  path: GraphPath,
+  tell: Tell,
+): [JsonObject, number][] {
+  return readEntries(source, path, tell, named(shapes.mcpServer))
 }
 
 /** Entries that others refer to by name: with a fault of their own they are there all the same. */
@@ -634,7 +643,7 @@ export const budgetWords = {
 } as const satisfies Record<string, keyof Budget>
 
 /** Once a [policy] stands, every list that is not written is empty, and what is not named is denied. */
-function readPolicy(source: Json | undefined, path: GraphPath, tell: Tell): Policy {
+export function readPolicy(source: Json | undefined, path: GraphPath, tell: Tell): Policy {
   const none: Policy = { roots: [], privateTargets: [] }
   if (source === undefined) return none
   const fitting = fits(shapes.policy, source, path, tell)
@@ -687,7 +696,7 @@ const keyed: readonly string[] = ['anthropic', 'openai', 'gemini']
 /** Backends that agentd does not have: its own transports by name, and answers from a file. */
 const ownProviders: readonly string[] = ['unix', 'http', 'scripted']
 
-function readBackends(
+export function readBackends(
   source: Json | undefined,
   path: GraphPath,
   tell: Tell,
@@ -776,7 +785,7 @@ function checkBackend(
  * Three spellings: [[secrets]] entries, one [secrets] table of the same form, and [secrets] with a name for each.
  * What the graph cannot say of a secret (`trim`, and sources that run a command or ask for a token) is kept by name.
  */
-function readSecrets(
+export function readSecrets(
   source: Json | undefined,
   path: GraphPath,
   tell: Tell,

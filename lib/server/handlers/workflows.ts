@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { actorOf } from '@/lib/auth/principal'
 import { Problem } from '@/lib/base/problem'
-import { exportWorkflow } from '@/lib/formats/format'
+import { exportWorkflow, nameHint } from '@/lib/formats/format'
 import type { WorkflowSummary } from '@/lib/store/store'
 import type { Page, Validation, WorkflowDetail, WorkflowRow } from '@/lib/view/wire'
 import type { ToolBinding } from '@/lib/workflow/graph'
@@ -123,7 +123,7 @@ export async function workflowDetailOf(installation: Installation, version: stri
   const { workflows } = installation.store
   const record = await workflows.get(version)
   if (!record) throw new Problem('not_found', `No workflow version is stored as "${version.slice(0, 60)}"`)
-  const { graph, diagnostics } = await readWorkflowHere(installation, record.source)
+  const { graph, diagnostics } = await readWorkflowHere(installation, record.source, nameHint(record.mediaType))
   if (!graph) throw new Problem('workflow_invalid', 'This version cannot be read any more', { diagnostics })
   const versions = await workflows.versions(record.name)
   const history = versions.map(({ version, importedAt, importedBy }) => ({ version, importedAt, importedBy }))
@@ -151,7 +151,7 @@ export const exportWorkflowText = route(
         `No workflow version is stored as "${(params.version ?? '').slice(0, 60)}"`,
       )
     const { graph } = await installation.graphOf(record.version)
-    const written = exportWorkflow(graph)
+    const written = exportWorkflow(graph, record.mediaType)
     return new Response(as === 'source' ? record.source : written.text, {
       headers: {
         'content-type': record.mediaType,

@@ -1,0 +1,182 @@
+/*
+ * `workflow.engine`: what a pack leaves to whoever runs it. The RFC names `budget` alone; the rest of what is read here
+ * is Holdpoint's, under the names agentd files have for the same things:
+ *
+ *   budget           max_total_visits, max_tool_calls, max_wall_time_sec (RFC 0009)
+ *   bindings         what runs a tool: { run_tests: { shell_run: { … }, artifacts: { test_report: "" } } }
+ *   result_bindings  { run_tests: test_report }, or { "run_tests.output": "artifacts.test_report" }: artifacts alone
+ *   backend          the model that prompts ask, by name; backends: models that the pack names itself
+ *   role, roles      who may give events from outside, of all states and of one
+ *   policy           what its steps may reach; secrets, mcp_servers
+ *
+ * Anything else is a hint to another runtime and is kept. A budget that cannot be read is a warning, because one of the
+ * published schemas accepts it; of Holdpoint's own members, what cannot be read is an error.
+ */
+import { z } from 'zod'
+import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
+import type { Backend, Budget, Policy, SecretSource } from '@/lib/workflow/graph'
+import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
+import { readBackends, readMcpServers, readPolicy, readSecrets } from '../agentd/read'
+import type { Tell } from '../agentd/toml-source'
+import { fits, placeWords } from './refusals'
+
+export interface ReadEngine {
+  budget: Budget
+  policy: Policy
+  backends: Backend[]
+  secrets: SecretSource[]
+  mcpServers: JsonObject[]
+  /** The model of every prompt. */
+  backend: string
+  /** Who may give a state's events; undefined: nobody is named. */
+  roleOf(state: string): string | undefined
+  roles: string[]
+  /** What is written back as it stood: everything but the budget's numbers, the bindings and the servers. */
+  kept: JsonObject
+}
+
+const enginePath: GraphPath = ['workflow', 'engine']
+
+/** The backend of prompts that are told of none. */
+const defaultBackend = 'default'
+
+/** Reads the engine's settings, telling what of them cannot be used. */
+export function readEngine(engine: JsonObject, tell: Tell): ReadEngine {
+  const { budget, bindings: _, result_bindings: __, mcp_servers, ...kept } = engine
+  const read = readBudget(budget, tell)
+  fits(ownMembers, pick(engine, Object.keys(ownMembers.shape)), enginePath, tell)
+  const secrets = 'secrets' in engine ? readSecrets(engine.secrets, at('secrets'), tell).secrets : []
+  const roles = isJsonObject(engine.roles) ? engine.roles : {}
+  const role = typeof engine.role === 'string' ? engine.role : undefined
+  return {
+    budget: read.budget,
+    policy: readOwnPolicy(engine.policy, tell),
+    backends:
+      engine.backends === undefined
+        ? []
+        : readBackends({ backends: engine.backends }, enginePath, tell).backends,
+    secrets,
+    mcpServers: readMcpServers(mcp_servers, at('mcp_servers'), tell).map(([server]) => server),
+    backend: typeof engine.backend === 'string' ? engine.backend : defaultBackend,
+    roleOf: (state) => (Object.hasOwn(roles, state) ? String(roles[state]) : role),
+    roles: Object.keys(roles),
+    kept: { ...kept, ...(read.kept === undefined ? {} : { budget: read.kept }) },
+  }
+}
+
+function at(...parts: GraphPath): GraphPath {
+  return [...enginePath, ...parts]
+}
+
+function pick(from: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)))
+}
+
+const roleName = z
+  .string()
+  .min(1, 'A role was expected; the text is empty.')
+  .max(100, 'A role has at most 100 characters.')
+
+const ownMembers = z.strictObject({
+  backend: z.string().min(1).max(128).optional(),
+  role: roleName.optional(),
+  roles: z.record(z.string(), roleName).optional(),
+})
+
+/** Members of the RFC's budget, by their words in the graph. */
+export const budgetWords = {
+  max_total_visits: 'maxTotalVisits',
+  max_tool_calls: 'maxToolCalls',
+  max_wall_time_sec: 'maxActiveS',
+} as const satisfies Record<string, keyof Budget>
+
+type BudgetName = keyof typeof budgetWords
+
+function isBudgetName(name: string): name is BudgetName {
+  return Object.hasOwn(budgetWords, name)
+}
+
+/** What bounds the run, and what of the member cannot: that is kept as it stood. */
+function readBudget(source: Json | undefined, tell: Tell): { budget: Budget; kept?: Json } {
+  if (source === undefined) return { budget: {} }
+  const unread = (path: GraphPath, what: string) =>
+    tell({
+      path,
+      code: 'budget_unread',
+      severity: 'warning',
+      message: `${placeWords(path)} ${what}, so it bounds nothing.`,
+      mend: `Write whole numbers of at least 1 under ${Object.keys(budgetWords).join(', ')}.`,
+    })
+  if (!isJsonObject(source)) {
+    unread(at('budget'), 'is no object')
+    return { budget: {}, kept: source }
+  }
+  const budget: Budget = {}
+  const kept: JsonObject = {}
+  for (const [name, value] of Object.entries(source)) {
+    if (isBudgetName(name) && Number.isSafeInteger(value) && Number(value) >= 1)
+      budget[budgetWords[name]] = Number(value)
+    else {
+      kept[name] = value
+      unread(
+        at('budget', name),
+        isBudgetName(name) ? 'is no whole number of at least 1' : 'is none of its members',
+      )
+    }
+  }
+  return { budget, ...(Object.keys(kept).length > 0 ? { kept } : {}) }
+}
+
+const declared = z.strictObject({
+  roots: z
+    .array(
+      z.strictObject({
+        path: z.string().min(1).max(4_096, 'A path has at most 4,096 characters.'),
+        access: z.enum(['read', 'write']),
+      }),
+    )
+    .max(1_000)
+    .optional(),
+  private_targets: z
+    .array(z.string().min(1, 'A host, host:port or network was expected; the text is empty.').max(300))
+    .max(1_000)
+    .optional(),
+})
+
+/** Folders and private targets as ATD descriptors declare them, and an allowlist as agentd files have it. */
+function readOwnPolicy(source: Json | undefined, tell: Tell): Policy {
+  const none: Policy = { roots: [], privateTargets: [] }
+  if (source === undefined) return none
+  if (!isJsonObject(source)) {
+    fits(declared, source, at('policy'), tell)
+    return none
+  }
+  const { roots, private_targets, ...listed } = source
+  const own = pick(source, ['roots', 'private_targets'])
+  const policy = Object.keys(listed).length > 0 ? readPolicy(listed, at('policy'), tell) : none
+  if (!fits(declared, own, at('policy'), tell)) return policy
+  const { roots: folders = [], private_targets: privateTargets = [] } = own as z.infer<typeof declared>
+  return { ...policy, roots: folders, privateTargets }
+}
+
+/** A role for a state that is not there is a slip. */
+export function checkRoles(engine: ReadEngine, takesEvents: ReadonlyMap<string, boolean>, tell: Tell): void {
+  for (const state of engine.roles) {
+    const takes = takesEvents.get(state)
+    if (takes === true) continue
+    tell({
+      path: at('roles', state),
+      what: 'name',
+      code: takes === undefined ? 'unknown_state' : 'role_unused',
+      severity: takes === undefined ? 'error' : 'warning',
+      message:
+        takes === undefined
+          ? `The engine names a role for the state ${quoted(state)}, and the workflow has no such state.`
+          : `The engine names a role for the state ${quoted(state)}, whose events nobody gives from outside.`,
+      mend:
+        takes === undefined
+          ? 'Correct the name, or remove it.'
+          : 'Write "orchestration": "external" or "hybrid" on the state, or remove the role.',
+    })
+  }
+}
