@@ -123,7 +123,8 @@ function Slot({ run, view, row, index }: { run: string; view: TraceView; row: Tr
         </p>
       )}
       {latest.map((entry, at) => (
-        <div key={`${entries.length - at}`} className={at > 0 ? 'mt-3' : ''}>
+        // biome-ignore lint/suspicious/noArrayIndexKey: entries are only ever added.
+        <div key={entries.length - at} className={at > 0 ? 'mt-3' : ''}>
           {column.mode === 'append' && (
             <p className="num text-ink-3">entry {(entries.length - at).toLocaleString('en')}</p>
           )}

@@ -2,6 +2,7 @@
 import { Ellipsis } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
+import { CompareDialog } from '@/components/compare/compare-dialog'
 import { Button, IconButton } from '@/components/ui/button'
 import { Dialog } from '@/components/ui/dialog'
 import { Field, Textarea } from '@/components/ui/field'
@@ -30,6 +31,7 @@ export function RunMenu({
   const small = useSmallScreen()
   const router = useRouter()
   const [asking, setAsking] = useState<'pause' | 'cancel'>()
+  const [comparing, setComparing] = useState(false)
   const command = useRunCommand(detail.row.id)
   const { id, workflow } = detail.row
   const name = `${workflow}, ${shortId(id)}`
@@ -86,6 +88,7 @@ export function RunMenu({
             Cancel the run…
           </MenuItem>
         )}
+        <MenuItem onSelect={() => setComparing(true)}>Compare with…</MenuItem>
         <MenuLine />
         <MenuLink>
           <a href={exportUrl(id)} download>
@@ -94,6 +97,7 @@ export function RunMenu({
         </MenuLink>
         <MenuItem onSelect={() => void copyLink()}>Copy a link to this view</MenuItem>
       </Menu>
+      {comparing && <CompareDialog row={detail.row} onClose={() => setComparing(false)} />}
       {asking && (
         <StopDialog
           key={asking}

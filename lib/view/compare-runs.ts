@@ -5,7 +5,7 @@
  *   A   plan   implement 1   test 1                    review
  *   B   plan   implement 1   test 1   implement 2   …  review
  */
-import type { TraceRow } from './artifact-trace'
+import type { TraceRow, Written } from './artifact-trace'
 import type { TraceView } from './trace-view'
 
 /** What of a visit differs: how it stands, how it was come to, what it gave, or an artifact it found. */
@@ -29,11 +29,12 @@ export interface ComparedRuns {
 }
 
 export function compareRuns(a: TraceView, b: TraceView): ComparedRuns {
+  const numbers = new SlotNumbers()
   const visits = aligned(a.rows, b.rows).map(([rowA, rowB]): ComparedVisit => {
     const { node, visit } = (rowA ?? rowB)?.transition ?? { node: '', visit: 0 }
     if (!rowA || !rowB)
       return { node, visit, ...(rowA && { a: rowA }), ...(rowB && { b: rowB }), differs: [] }
-    return { node, visit, a: rowA, b: rowB, differs: differencesOf(a, rowA, b, rowB) }
+    return { node, visit, a: rowA, b: rowB, differs: differencesOf(a, rowA, b, rowB, numbers) }
   })
   const both = visits.filter((visit) => visit.a && visit.b)
   return {
@@ -59,7 +60,8 @@ function aligned(
   for (const row of b) {
     const key = keyOf(row)
     if (inA.has(key)) last = key
-    else behind.set(last, [...(behind.get(last) ?? []), row])
+    else if (behind.has(last)) behind.get(last)?.push(row)
+    else behind.set(last, [row])
   }
   const pairs: [TraceRow | undefined, TraceRow | undefined][] = (behind.get('') ?? []).map((row) => [
     undefined,
@@ -73,14 +75,20 @@ function aligned(
   return pairs
 }
 
-function differencesOf(a: TraceView, rowA: TraceRow, b: TraceView, rowB: TraceRow): RunDifference[] {
+function differencesOf(
+  a: TraceView,
+  rowA: TraceRow,
+  b: TraceView,
+  rowB: TraceRow,
+  numbers: SlotNumbers,
+): RunDifference[] {
   const differs: RunDifference[] = []
   if (a.stateOf(rowA) !== b.stateOf(rowB)) differs.push('state')
   if (rowA.transition.event !== rowB.transition.event) differs.push('event')
   if (a.outputOf(rowA) !== b.outputOf(rowB)) differs.push('output')
   for (const artifact of artifactsOf(a, b)) {
-    const [here, there] = [valueOf(a, rowA, artifact), valueOf(b, rowB, artifact)]
-    if (here !== there) differs.push({ artifact })
+    const here = numbers.of(a.written(rowA, artifact))
+    if (here !== numbers.of(b.written(rowB, artifact))) differs.push({ artifact })
   }
   return differs
 }
@@ -91,17 +99,27 @@ export function artifactsOf(a: TraceView, b: TraceView): string[] {
   return [...new Set([...names(a), ...names(b)])]
 }
 
-/** What stands for all that is in the cell; of an `append` slot every entry counts. */
-function valueOf(view: TraceView, row: TraceRow, artifact: string): string | undefined {
-  const column = view.columns.findIndex((one) => one.of === 'artifact' && one.name === artifact)
-  if (column === -1) return undefined
-  if (view.columns[column]?.mode === 'append') {
-    return view
-      .entries(row, column)
-      ?.map(({ hash }) => hash)
-      .join()
+/** A number that slots with the same entries share, whichever run wrote them; a long log costs its length once. */
+class SlotNumbers {
+  readonly #numbers = new Map<string, number>()
+  readonly #known = new WeakMap<Written, number>()
+
+  of(written: Written | undefined): number {
+    const unknown: Written[] = []
+    let at = written
+    while (at && !this.#known.has(at)) {
+      unknown.push(at)
+      at = at.count > 1 ? at.before : undefined
+    }
+    let number = at ? (this.#known.get(at) ?? 0) : 0
+    for (const next of unknown.reverse()) {
+      const text = `${next.count > 1 ? number : 0} ${next.set.value}`
+      number = this.#numbers.get(text) ?? this.#numbers.size + 1
+      this.#numbers.set(text, number)
+      this.#known.set(next, number)
+    }
+    return number
   }
-  return view.value(row, column).last?.hash
 }
 
 /** "5 visits are the same, 2 differ, 1 is only in A, 3 are only in B." */

@@ -5,7 +5,7 @@
  */
 import type { Hash } from '@/lib/base/hash'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
-import { ArtifactTrace, entriesOf, type TraceRow } from './artifact-trace'
+import { ArtifactTrace, entriesOf, type TraceRow, type Written } from './artifact-trace'
 import type { RunFold } from './run-fold'
 import type { EntryRef } from './slot-diff'
 
@@ -110,6 +110,12 @@ export class TraceView {
     }
     const written = row.cells[column]?.written
     return written && entriesOf(written).map((set) => ({ hash: set.value, mediaType: set.mediaType }))
+  }
+
+  /** The writings behind an artifact in a row. */
+  written(row: TraceRow, artifact: string): Written | undefined {
+    return row.cells[this.#columns.findIndex(({ of, name }) => of === 'artifact' && name === artifact)]
+      ?.written
   }
 
   /** True when a column holds the same in two rows. */
