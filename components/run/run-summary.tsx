@@ -104,6 +104,7 @@ export function RunSummary({
           </>
         )}
       </div>
+      <ForkTree run={row.id} />
       {isTalk(fold) ? (
         <>
           <h3 className="px-4 pb-2 text-t1 text-ink-3">What the model said and did</h3>

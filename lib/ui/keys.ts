@@ -35,6 +35,9 @@ export const keys = {
   /** Named by hashes alone: the same two values give the same diff, whichever runs speak of them. */
   comparison: (mode: string, before: string, after: string) => ['comparison', mode, before, after] as const,
   valueLines: (hash: string) => ['value-lines', hash] as const,
+  /** Forks begin and move on as other runs do: any run's event makes them old. */
+  forks: (run: string) => ['runs', 'forks', run] as const,
+  forkPlan: (id: string, at: number, version: string) => ['run', id, 'fork-plan', at, version] as const,
   rollbackPlan: (id: string, node: string, scope: string) => ['run', id, 'plan', node, scope] as const,
   workflows: ['workflows'] as const,
   planChoices: ['plan-choices'] as const,

@@ -18,10 +18,13 @@ export const links = {
       ...view,
       visit: visit === undefined ? undefined : String(visit),
     }),
+  /** A run as it was at a token. */
+  moment: (id: string, at: number) => withQuery(`/runs/${encodeURIComponent(id)}`, { at: String(at) }),
   rollback: (run: string, view: { node: string; scope?: string; rollback?: string }) =>
     withQuery(`/runs/${encodeURIComponent(run)}/rollback`, view),
   /** Where a run is forked, at a token of it. */
-  fork: (run: string, at: number) => `/runs/${encodeURIComponent(run)}/fork?at=${at}`,
+  fork: (run: string, at: number, version?: string) =>
+    withQuery(`/runs/${encodeURIComponent(run)}/fork`, { at: String(at), version }),
   compareRuns: (run: string, other: string) =>
     `/runs/${encodeURIComponent(run)}/compare/${encodeURIComponent(other)}`,
   workflows: '/workflows',

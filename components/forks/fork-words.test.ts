@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import type { ForkEffect, ForkPlanView } from '@/lib/view/wire'
+import {
+  buttonWords,
+  carriedWords,
+  effectGroups,
+  effectsWords,
+  isDangerous,
+  positionWords,
+} from './fork-words'
+import { draftOf, draftState } from './value-draft'
+
+const step = (label: string, visit = 1) => ({ node: label, label, visit })
+const effect = (label: string, more: Partial<ForkEffect> = {}): ForkEffect => ({
+  run: 'run_1',
+  workflow: 'w',
+  ...step(label),
+  consequence: 'reversible',
+  sentence: `Does ${label}`,
+  target: label,
+  happened: 'done',
+  ...more,
+})
+
+function plan(more: Partial<ForkPlanView> = {}): ForkPlanView {
+  const next = more.next ?? [step('implement', 2)]
+  return {
+    run: 'run_1',
+    carried: 3,
+    after: { ...step('test'), event: 'TestsFailed' },
+    next,
+    nextCount: next.length,
+    effects: [],
+    moreEffects: false,
+    originalIsDry: false,
+    ...more,
+  } as ForkPlanView
+}
+
+describe('the words of a fork', () => {
+  it('say where it stands', () => {
+    expect(positionWords(plan())).toBe('Before implement, visit 2, after TestsFailed')
+    expect(positionWords(plan({ after: step('draft'), next: [step('write')] }))).toBe(
+      'Before write, after draft',
+    )
+    const { after: _, ...nothing } = plan({ next: [step('plan')], carried: 0 })
+    expect(positionWords(nothing)).toBe('Before plan')
+    expect(positionWords({ ...nothing, next: [step('b'), step('c')], nextCount: 2 })).toBe('Before b and c')
+    const many = ['a', 'b', 'c', 'd'].map((name) => step(name))
+    expect(positionWords({ ...nothing, next: many, nextCount: 7 })).toBe('Before a; b; c; and 4 more')
+    expect(positionWords(plan({ next: [] }))).toBe('At the end, after test')
+  })
+
+  it('say what the button does', () => {
+    expect(buttonWords(plan(), true)).toBe('Fork as a dry run from implement, visit 2')
+    expect(buttonWords(plan(), false)).toBe('Fork for real from implement, visit 2')
+    expect(buttonWords(plan({ next: [] }), true)).toBe('Fork as a dry run from the end')
+  })
+
+  it('say what is taken over', () => {
+    expect(carriedWords(plan({ carried: 1 }))).toBe(
+      '1 step is taken as done, with what it gave, and not done again.',
+    )
+    expect(carriedWords(plan({ carried: 0 }))).toBe(
+      'Nothing is done at this moment: the fork begins at the beginning.',
+    )
+    expect(carriedWords(plan({ next: [] }))).toMatch(/Nothing is left to do: the fork ends at once\.$/)
+  })
+
+  it('say what may happen again, and that nothing does in a dry run', () => {
+    const one = plan({ effects: [effect('push')] })
+    expect(effectsWords(one, true)).toBe(
+      'Nothing of this happens in a dry run. The original made 1 change after this moment:',
+    )
+    expect(effectsWords(one, false)).toBe(
+      'This may happen again. The original made 1 change after this moment:',
+    )
+    expect(effectsWords({ ...one, moreEffects: true }, false)).toMatch(/more than 1 changes/)
+    expect(effectsWords({ ...one, originalIsDry: true }, false)).toMatch(/^This may happen now\./)
+    expect(effectsWords(plan(), true)).toMatch(/^The original did nothing after this moment/)
+  })
+
+  it('put what cannot be undone first', () => {
+    const mixed = [effect('a'), effect('b', { consequence: 'irreversible' }), effect('c')]
+    expect(effectGroups(mixed).map(({ title, effects }) => [title, effects.map(({ node }) => node)])).toEqual(
+      [
+        ['Cannot be undone', ['b']],
+        ['Can be undone', ['a', 'c']],
+      ],
+    )
+    expect(isDangerous(plan({ effects: mixed }))).toBe(true)
+    expect(isDangerous(plan({ effects: [effect('a')] }))).toBe(false)
+  })
+})
+
+describe('a value that is edited', () => {
+  const edited = (value: Parameters<typeof draftOf>[0], isJson: boolean, text: string) =>
+    draftState({ ...draftOf(value, isJson), text })
+
+  it('is the same until it says something else', () => {
+    expect(edited({ b: 1, a: 2 }, true, '{"a": 2, "b": 1}')).toEqual({ is: 'same' })
+    expect(edited('text', false, 'text')).toEqual({ is: 'same' })
+    expect(edited(undefined, true, '')).toEqual({ is: 'same' })
+    expect(edited(undefined, false, '')).toEqual({ is: 'same' })
+  })
+
+  it('is changed, or cannot be read', () => {
+    expect(edited('text', false, 'other')).toEqual({ is: 'changed', value: 'other' })
+    expect(edited({ a: 1 }, true, '[1]')).toEqual({ is: 'changed', value: [1] })
+    expect(edited(undefined, true, 'null')).toEqual({ is: 'changed', value: null })
+    expect(edited({ a: 1 }, true, '{a}')).toMatchObject({
+      is: 'wrong',
+      why: expect.stringContaining('not JSON'),
+    })
+    expect(edited({ a: 1 }, true, '')).toMatchObject({ is: 'wrong' })
+    expect(edited('ltr', false, 'שלום {{x}} <b>')).toEqual({ is: 'changed', value: 'שלום {{x}} <b>' })
+  })
+})
