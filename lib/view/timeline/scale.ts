@@ -74,7 +74,7 @@ export class ScaleMaker {
     let shorter = this.#shortMs
     this.#idleMs = Number.POSITIVE_INFINITY
     for (const ms of this.#gaps.map((gap) => gap.ms).sort((a, b) => a - b)) {
-      if (ms > shorter) {
+      if (shorter > 0 && ms > shorter) {
         // Just below it: a gap of this length is a break.
         this.#idleMs = ms - 1
         break
@@ -247,14 +247,14 @@ export function axisBetween(
   const ticks: { x: number; at: number }[] = []
   let lastX = Number.NEGATIVE_INFINITY
   const until = scale.timeAt(view.to)
-  for (let at = Math.ceil(scale.timeAt(view.from) / stepMs) * stepMs; at <= until && ticks.length < most; ) {
+  for (let at = Math.ceil(scale.timeAt(view.from) / stepMs) * stepMs; at <= until && ticks.length <= most; ) {
     const inBreak = scale.breaks[lastWhere(scale.breaks, (one) => one.fromAt < at)]
     if (inBreak && at < inBreak.toAt) {
       at = Math.ceil(inBreak.toAt / stepMs) * stepMs
       continue
     }
     const x = xOf(scale, view, at)
-    if (x - lastX >= minPx) {
+    if (x - lastX >= minPx - 0.5) {
       ticks.push({ x, at })
       lastX = x
     }

@@ -8,7 +8,6 @@
  */
 import type { Actor, Fact } from '@/lib/engine/facts'
 import type { Run, WalkStep } from '@/lib/engine/run'
-import { nodeKind } from '@/lib/nodes/registry'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import { lastWhere } from './bounds'
 import type { ArtifactSet, FiredBy, Seq, Transition } from './terms'
@@ -106,7 +105,7 @@ export class TransitionKeeper {
     if (!before) return { by: 'engine' }
     const given = this.#givenBy.get(keyOf(before.node, before.visit))
     if (given !== undefined) return given
-    return asksModel(this.#index.nodes.get(before.node)?.kind) ? { by: 'model' } : { by: 'engine' }
+    return modelKinds.has(this.#index.nodes.get(before.node)?.kind ?? '') ? { by: 'model' } : { by: 'engine' }
   }
 
   #takeGiven(fact: Fact, who: Actor): void {
@@ -160,9 +159,7 @@ function completes(fact: Fact): boolean {
 }
 
 /** Kinds whose label a model chose. */
-function asksModel(kind: string | undefined): boolean {
-  return kind !== undefined && (kind === 'llm_infer' || nodeKind(kind)?.family === 'agent')
-}
+const modelKinds = new Set(['prompt_state', 'prompt_turn', 'agent_think', 'agent_loop', 'llm_infer'])
 
 function keyOf(node: string, visit: number): string {
   return `${visit} ${node}`
