@@ -3,8 +3,10 @@ import { redirect } from 'next/navigation'
 import type { ReactNode } from 'react'
 import { Providers } from '@/components/shell/providers'
 import { Shell } from '@/components/shell/shell'
+import { installation } from '@/lib/server/current'
 import { overviewOf } from '@/lib/server/handlers/overview'
 import { askedPathHeader } from '@/lib/server/http/security-headers'
+import { toldOf } from '@/lib/server/opened'
 import { keys } from '@/lib/ui/keys'
 import { Prefetched, signedIn } from './prefetched'
 
@@ -14,6 +16,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
     const asked = (await headers()).get(askedPathHeader) ?? '/'
     redirect(`/sign-in?callbackUrl=${encodeURIComponent(asked)}`)
   }
+  const { opened } = await installation()
   return (
     <Providers>
       <Prefetched
@@ -22,7 +25,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
           overviewOf(installation, person).then((overview) => [keys.overview, overview]),
         ]}
       >
-        <Shell>{children}</Shell>
+        <Shell opened={opened && toldOf(opened)}>{children}</Shell>
       </Prefetched>
     </Providers>
   )

@@ -18,9 +18,10 @@ interface Props {
 export default async function SignInPage({ searchParams }: Props) {
   const { callbackUrl, error } = await searchParams
   const next = safeNext(typeof callbackUrl === 'string' ? callbackUrl : null)
-  const { auth } = await installation()
+  const { auth, opened } = await installation()
   const session = await sessionNow(auth)
   if (session === 'good') redirect(next)
+  if (opened) return <ByTheLink file={opened.file} />
   if (!(await auth.people.hasAdministrator())) return <NobodyYet />
   const told = typeof error === 'string' ? error : session === 'ended' ? 'session_ended' : undefined
   return (
@@ -38,6 +39,16 @@ async function sessionNow(auth: AuthContext): Promise<'none' | 'good' | 'ended'>
     if (isProblem(error, 'session_ended')) return 'ended'
     throw error
   }
+}
+
+function ByTheLink({ file }: { file: string }) {
+  return (
+    <EntryFrame title="This console shows a bundle">
+      <p className="text-ink-2">
+        It shows {file}, read-only. Open it with the link that the terminal printed; nobody signs in here.
+      </p>
+    </EntryFrame>
+  )
 }
 
 function NobodyYet() {

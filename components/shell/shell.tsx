@@ -1,9 +1,11 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { BrandMark } from '@/components/ui/icons'
+import type { OpenedBundle } from '@/lib/view/wire'
 import { CommandPalette } from './command-palette'
 import { LiveMark } from './live-mark'
 import { LostBar } from './lost-bar'
+import { OpenedBar } from './opened-bar'
 import { PersonMenu } from './person-menu'
 import { Rail } from './rail'
 
@@ -11,7 +13,7 @@ import { Rail } from './rail'
  * The frame around every page: rail, top line, and the page itself, which scrolls inside. A page that wants a phone's
  * whole screen (a decision) puts `data-phone-page` on an element and brings a bar of its own.
  */
-export function Shell({ children }: { children: ReactNode }) {
+export function Shell({ opened, children }: { opened?: OpenedBundle; children: ReactNode }) {
   return (
     <div className="group/shell flex h-dvh flex-col md:grid md:grid-cols-[152px_minmax(0,1fr)] md:grid-rows-[44px_minmax(0,1fr)]">
       <a
@@ -45,6 +47,7 @@ export function Shell({ children }: { children: ReactNode }) {
       </header>
       <Rail />
       <main id="page" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col bg-surface outline-none">
+        {opened && <OpenedBar opened={opened} />}
         <LostBar />
         {children}
       </main>

@@ -25,4 +25,6 @@ export interface AuthContext {
   sessionSecret: string
   /** What browsers see: `https://holdpoint.example.com`. With https, cookies are sent over nothing else. */
   publicOrigin: string
+  /** Name of the session cookie, where it is not the usual one. */
+  sessionCookie?: string
 }

@@ -14,8 +14,8 @@ export function isSecure(context: Pick<AuthContext, 'publicOrigin'>): boolean {
 }
 
 /** `__Host-`: browsers take it only over https, for this host, and from nobody else. */
-export function sessionCookieName(context: Pick<AuthContext, 'publicOrigin'>): string {
-  return `${isSecure(context) ? '__Host-' : ''}holdpoint.session`
+export function sessionCookieName(context: Pick<AuthContext, 'publicOrigin' | 'sessionCookie'>): string {
+  return context.sessionCookie ?? `${isSecure(context) ? '__Host-' : ''}holdpoint.session`
 }
 
 /** The person whose session cookie the request carries; nothing without a cookie. Throws Problem `session_ended`. */

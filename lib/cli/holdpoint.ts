@@ -111,6 +111,7 @@ function addRuns(program: Command, finish: Finish): void {
     .option('--approve-plan <hash>', 'run the file only if it is exactly the plan with this hash')
     .option('--json', 'the outcome as one line of JSON')
     .action(async (file, options) => finish(await (await import('./run-command')).runCommand(file, options)))
+  addFork(program, finish)
   program
     .command('plan')
     .description('let a model plan an agentd workflow for a goal; it is checked and shown, and never run')
@@ -125,24 +126,72 @@ function addRuns(program: Command, finish: Finish): void {
     )
 }
 
+function addFork(program: Command, finish: Finish): void {
+  program
+    .command('fork')
+    .description('begin a new run from a moment of another, as a dry run; the original stays as it is')
+    .argument('<run>', 'the run to fork, run_…')
+    .requiredOption(
+      '--at <token>',
+      'the number of the token to fork at; what is done there is taken as done',
+      wholeNumber('--at', 1, 10_000_000),
+    )
+    .option(
+      '--artifact <name=value...>',
+      'another value for an artifact: a text or JSON, or @file (one or more)',
+    )
+    .option('--input <json>', 'another input: JSON, or a file with it', inputValue)
+    .option('--to-version <hash>', 'go on with a newer version of the workflow')
+    .option('--for-real', 'do what follows for real: what the original did may happen again')
+    .option('--reason <text>', 'why, kept in the ledger')
+    .option('--plan', 'only say what would be taken over and what would happen again; begin nothing')
+    .option(
+      '--timeout-secs <seconds>',
+      'give up after this long',
+      wholeNumber('--timeout-secs', 1, 31_536_000),
+    )
+    .option('--data <folder>', dataHelp)
+    .option('--intel-unix <socket>', 'a model backend called default, over a Unix socket (agentd)')
+    .option('--intel-http <url>', 'a model backend called default, over HTTP (agentd)')
+    .option('--mcp-stdio <command>', 'an MCP server called default: a program and its arguments')
+    .option('--json', 'the outcome, or the plan, as one line of JSON')
+    .action(async (run, options) => finish(await (await import('./fork-command')).forkCommand(run, options)))
+}
+
 function addEvidence(program: Command, finish: Finish): void {
   program
     .command('export')
-    .description('write a run with all its evidence into one file that anyone can verify')
+    .description('write a run, the runs below it and all their evidence into one file that anyone can verify')
     .argument('<run>', 'the run, run_…')
     .requiredOption('-o, --output <bundle>', 'the file to write; it must not exist yet')
+    .option('--with-forks', 'the ledgers of the runs it was forked from too')
+    .option(
+      '--max-value-bytes <bytes>',
+      'leave out values of more bytes, and list them',
+      wholeNumber('--max-value-bytes', 0, 999_999_999),
+    )
     .option('--data <folder>', dataHelp)
     .action(async (run, options) =>
       finish(await (await import('./export-command')).exportCommand(run, options)),
     )
   program
     .command('verify')
-    .description('check an exported bundle, offline; names the first token or entry that does not hold')
+    .description('check an exported bundle, offline; names every token or entry that does not hold')
     .argument('<bundle>', 'the exported file')
     .option('--keys <file>', 'keys you trust, as a JWK set; without it the keys in the bundle are used')
     .option('--json', 'the verdict as one line of JSON')
     .action(async (bundle, options) =>
       finish(await (await import('./verify-command')).verifyCommand(bundle, options)),
+    )
+  program
+    .command('open')
+    .description('show an exported bundle in a console of its own, read-only; it is verified first')
+    .argument('<bundle>', 'the exported file')
+    .option('--port <number>', 'port (default: a free one)', wholeNumber('--port', 1, 65_535))
+    .option('--keys <file>', 'keys you trust, as a JWK set; without it the keys in the bundle are used')
+    .option('--anyway', 'show it although it does not verify')
+    .action(async (bundle, options) =>
+      finish(await (await import('./open-command')).openCommand(bundle, options)),
     )
 }
 

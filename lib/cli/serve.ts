@@ -11,6 +11,7 @@
  *   HOLDPOINT_LAB              1: the lab is there; bring its agents, workflows and first runs along. Else 0
  *   HOLDPOINT_LAB_DATA         folder of the lab's own state
  *   HOLDPOINT_OPA_URL          an Open Policy Agent that decides Rego policies; HOLDPOINT_OPA_TOKEN is sent to it as bearer
+ *   HOLDPOINT_OPENED           the note of `holdpoint open`: the data folder is a bundle's, and nothing is written (lib/server/opened.ts)
  *   HOLDPOINT_FIRST_LINK_FILE  where to leave the one-time link while nobody has an account (mode 0600)
  *   NEXT_MANUAL_SIG_HANDLE     1: the server drains on SIGTERM by itself (lib/server/boot.ts)
  *   NEXT_EXIT_TIMEOUT_MS       as long as that may take, where Next's development server would wait 0.1 s
@@ -120,7 +121,7 @@ function environment(
 }
 
 /** The checkout: the folder that holds Next and the built console, from this file or its bundle upwards. */
-function installationRoot(): string {
+export function installationRoot(): string {
   for (let folder = import.meta.dirname; ; folder = path.dirname(folder)) {
     if (existsSync(path.join(folder, 'next.config.mjs'))) return folder
     if (folder === path.dirname(folder)) {
@@ -184,7 +185,8 @@ async function isFreeSoon(port: number): Promise<boolean> {
   return true
 }
 
-async function mustBeFree(host: string, port: number): Promise<void> {
+/** Throws UsageError saying why nothing can listen there. */
+export async function mustBeFree(host: string, port: number): Promise<void> {
   const fault = await listeningFault(host, port)
   if (fault) throw new UsageError(whyNotListening(fault, host, port))
 }
@@ -216,7 +218,7 @@ function makeDataFolder(data: DataFolder): void {
 }
 
 /** Resolves when the console answers anything at all over HTTP, or when it has been silent for too long. */
-async function answers(host: string, port: number, over: AbortSignal): Promise<'answers' | 'silent'> {
+export async function answers(host: string, port: number, over: AbortSignal): Promise<'answers' | 'silent'> {
   const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   const url = `http://${address.includes(':') ? `[${address}]` : address}:${port}/api/v1/health`
   const until = Date.now() + answersWithinMs

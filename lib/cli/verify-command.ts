@@ -5,6 +5,7 @@ import { bundleMaxBytes } from '@/lib/server/bundle/bundle'
 import { type BundleVerdict, verifyBundle } from '@/lib/server/bundle/verify-bundle'
 import { exitCode } from './exit-codes'
 import { readBytes, readText } from './parse-options'
+import { progressLine } from './progress'
 import { UsageError } from './usage-error'
 
 /** `holdpoint verify BUNDLE`: exit 0 when every byte holds; else 5, naming the first thing that does not. Needs no network. */
@@ -17,13 +18,19 @@ export async function verifyCommand(
     throw new UsageError(`${bundle} has ${size} bytes; a bundle has at most ${bundleMaxBytes}`)
   }
   const keys = options.keys === undefined ? undefined : trustedKeys(options.keys)
-  const verdict = await verifyBundle(readBytes(bundle), keys ? { keys } : {})
+  const progress = progressLine()
+  const verdict = await verifyBundle(readBytes(bundle), {
+    ...(keys && { keys }),
+    onProgress: (done, total) => progress.say(`Verified ${done} of ${total} tokens`),
+  })
+  progress.over()
   if (options.json) console.log(JSON.stringify(verdict))
   else tell(bundle, verdict, options.keys)
   return verdict.holds ? exitCode.ok : exitCode.failed
 }
 
-function trustedKeys(file: string): VerificationKeys {
+/** Keys from a file that its reader trusts. Throws UsageError. */
+export function trustedKeys(file: string): VerificationKeys {
   try {
     const keys = parseKeySet(JSON.parse(readText(file)))
     if (keys.size > 0) return keys
@@ -35,19 +42,28 @@ function trustedKeys(file: string): VerificationKeys {
   throw new UsageError(`${file} has no key that can verify; expected a JWK set with ES256 or EdDSA keys`)
 }
 
-function tell(bundle: string, verdict: BundleVerdict, keysFile: string | undefined): void {
+/** Tells people what the verdict is, on standard output. */
+export function tell(bundle: string, verdict: BundleVerdict, keysFile: string | undefined): void {
   if (!verdict.holds) {
-    const { entry, sentence, code } = verdict.failure
-    console.log(`${bundle} does not hold${entry ? `, in ${entry}` : ''}: ${sentence} [${code}]`)
+    for (const { entry, sentence, code } of verdict.failures) {
+      console.log(`${bundle} does not hold${entry ? `, in ${entry}` : ''}: ${sentence} [${code}]`)
+    }
     return
   }
-  const { run, workflow, tokens, heads, values, madeAt, keysGiven, signedBy } = verdict
-  console.log(`${bundle} holds: ${run} of "${workflow}", exported ${new Date(madeAt).toISOString()}`)
-  const counts = [counted(tokens, 'token'), counted(heads, 'signed head'), counted(values, 'value')].join(
-    ', ',
-  )
-  console.log(`  ${counts}; every byte is covered`)
+  const { edition, run, workflow, tokens, runs, heads, values, leftOut, at, keysGiven, signedBy } = verdict
+  const when = edition === 1 ? 'exported' : 'as of'
+  console.log(`${bundle} holds: ${run} of "${workflow}", ${when} ${new Date(at).toISOString()}`)
+  const below = runs > 1 ? ` of ${runs} runs` : ''
+  const counts = [
+    `${counted(tokens, 'token')}${below}`,
+    counted(heads, 'signed head'),
+    counted(values, 'value'),
+  ]
+  console.log(`  ${counts.join(', ')}; every byte is covered`)
+  if (leftOut > 0)
+    console.log(`  ${counted(leftOut, 'value')} named by tokens and left out, each listed with its reason`)
   console.log(`  signed by ${signedBy.kid} (thumbprint ${signedBy.thumbprint})`)
+  for (const note of verdict.notes) console.log(`  note: ${note}`)
   if (keysGiven) {
     console.log(`  checked against your keys in ${keysFile}`)
     return

@@ -13,6 +13,7 @@ import { stampAddresses } from './http/client-address'
 import { type Installation, openInstallation } from './installation'
 import { bringLab } from './lab'
 import { createLog } from './log'
+import { readOpened } from './opened'
 
 /** Names the server's own worker in leases: there is one on a data folder. */
 const serverOwner = 'server'
@@ -26,9 +27,10 @@ export function boot(): void {
   if (globalThis.holdpointInstallation) return
   stampAddresses(Number(process.env.HOLDPOINT_PROXIES ?? 0))
   const log = createLog(process.env.HOLDPOINT_LOG ?? 'info')
-  const opened = start(log)
-  globalThis.holdpointInstallation = opened
-  opened.catch((error: unknown) => {
+  const note = process.env.HOLDPOINT_OPENED
+  const opening = note ? showOpened(log, note) : start(log)
+  globalThis.holdpointInstallation = opening
+  opening.catch((error: unknown) => {
     const sentence = error instanceof Error ? error.message : String(error)
     // A Problem's sentence says it all, and its stack would bury it.
     if (isProblem(error)) log.fatal({ code: error.code }, `Holdpoint cannot start: ${sentence}`)
@@ -61,6 +63,15 @@ async function start(log: ReturnType<typeof createLog>): Promise<Installation> {
     lock.release()
   }, log)
   log.info({ dataDir, origin }, `Holdpoint is up on ${origin}`)
+  return house
+}
+
+/** A bundle to look at (opened.ts): no worker, no lab, no housekeeping, and a store that is only read. */
+async function showOpened(log: ReturnType<typeof createLog>, note: string): Promise<Installation> {
+  const dataDir = path.resolve(process.env.HOLDPOINT_DATA ?? 'data')
+  const origin = process.env.HOLDPOINT_ORIGIN ?? 'http://localhost:3000'
+  const house = await openInstallation({ dataDir, origin, log, opened: readOpened(note) })
+  onShutdown(() => house.close(), log)
   return house
 }
 

@@ -17,7 +17,7 @@ import { type KeyRing, openKeyRing } from '@/lib/ect/keys-file'
 import { signClaims, signClaimsAsync, signHead } from '@/lib/ect/sign'
 import { verifyTokenSync } from '@/lib/ect/verify-node'
 import { derivedMediaType, type WorkflowRecord } from '@/lib/engine/ports'
-import { readWorkflow } from '@/lib/formats/format'
+import { nameHint, readWorkflow } from '@/lib/formats/format'
 import type { OpaOptions } from '@/lib/runners/opa'
 import type { Policies } from '@/lib/runners/policy-gate'
 import { resolverOf, runnerOf } from '@/lib/runners/registry'
@@ -33,6 +33,7 @@ import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import type { AnswerStore } from './http/idempotency'
 import { createLog, type Log } from './log'
+import type { Opened } from './opened'
 import { policiesOf } from './policies'
 import { reachOf } from './reach'
 import { openReachable, type Reachable } from './reachable'
@@ -56,6 +57,8 @@ export interface InstallationOptions {
   /** First part of this installation's SPIFFE ids. */
   trustDomain?: string
   log?: Log
+  /** The bundle that it shows: nothing is written then. */
+  opened?: Opened
 }
 
 export interface Installation {
@@ -75,6 +78,8 @@ export interface Installation {
   readonly policies: Policies
   readonly authoredFolders: readonly string[]
   readonly reachable: Reachable
+  /** Present when it shows a bundle, read-only (opened.ts). */
+  readonly opened?: Opened
   /** The graph of a stored version. Throws Problem `not_found`. */
   graphOf(version: string): Promise<GraphIndex>
   personOf(request: Request): Promise<Principal | undefined>
@@ -91,7 +96,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const log = options.log ?? createLog()
   const trustDomain = options.trustDomain ?? 'holdpoint.local'
   const id = `spiffe://${trustDomain}/holdpoint`
-  const store = await openStore(dataDir)
+  const store = await openStore(dataDir, { readOnly: options.opened !== undefined })
   const keys = openKeyRing(path.join(dataDir, 'keys'), systemClock.now())
   const people = openPeople(store)
   const agents = openAgents(store)
@@ -133,6 +138,8 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     clock: systemClock,
     sessionSecret: keys.secret('sessions', systemClock.now()).toString('base64url'),
     publicOrigin: origin,
+    // Cookies know no ports: it must not sign anybody out of the console beside it.
+    ...(options.opened && { sessionCookie: `holdpoint.opened.${options.opened.link.slice(0, 8)}` }),
   }
   const installation: Installation = {
     dataDir,
@@ -150,6 +157,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     policies: policiesOf(options),
     authoredFolders: options.authoredFolders ?? [],
     reachable,
+    ...(options.opened && { opened: options.opened }),
     graphOf,
     personOf: (request) => personOf(auth, request),
     tokenOf: (request) => tokenOf(auth, request),
@@ -247,7 +255,8 @@ function graphsOf(store: Store): (version: string) => Promise<GraphIndex> {
 }
 
 function graphOfRecord({ mediaType, source }: WorkflowRecord): WorkflowGraph | undefined {
-  return mediaType === derivedMediaType ? (JSON.parse(source) as WorkflowGraph) : readWorkflow(source).graph
+  if (mediaType === derivedMediaType) return JSON.parse(source) as WorkflowGraph
+  return readWorkflow(source, nameHint(mediaType)).graph
 }
 
 async function tokenHolds(

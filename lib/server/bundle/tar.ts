@@ -17,14 +17,37 @@ export interface TarEntry {
   content: Uint8Array
 }
 
-/** The pieces of the file, in order; contents are not copied. Names are ASCII and at most 100 characters long. */
-export function tarPieces(entries: readonly TarEntry[]): Uint8Array[] {
-  const pieces = entries.flatMap(({ name, content }) => [
-    header(name, content.length),
-    content,
-    Buffer.alloc(paddingOf(content.length)),
-  ])
-  return [...pieces, Buffer.alloc(2 * blockBytes)]
+/** An entry whose size is known before its content is read. */
+export interface TarPart {
+  name: string
+  /** Bytes. */
+  size: number
+  content(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+}
+
+/** Bytes of the file that these entries make. */
+export function tarBytes(sizes: readonly number[]): number {
+  return sizes.reduce((total, size) => total + blockBytes + size + paddingOf(size), 2 * blockBytes)
+}
+
+/**
+ * The file in pieces, in order; each content is read when its turn comes. Names are ASCII and at most 100 characters
+ * long. Throws a RangeError when a content is not as long as was said: the file is then cut off, and nobody takes it.
+ */
+export async function* tarStream(parts: readonly TarPart[]): AsyncGenerator<Uint8Array> {
+  for (const { name, size, content } of parts) {
+    yield header(name, size)
+    let sent = 0
+    for await (const piece of content()) {
+      sent += piece.length
+      if (sent > size) break
+      yield piece
+    }
+    if (sent !== size)
+      throw new RangeError(`The entry "${name}" has ${sent} bytes and was said to have ${size}`)
+    if (paddingOf(size) > 0) yield Buffer.alloc(paddingOf(size))
+  }
+  yield Buffer.alloc(2 * blockBytes)
 }
 
 /**

@@ -1,31 +1,51 @@
 /*
- * Verifying a bundle, offline: it needs the file, and at best keys from somewhere else. From the outside in, and the
- * first thing that does not hold is named; nothing further in is believed.
+ * Verifying a bundle, offline: it needs the file, and at best keys from somewhere else. From the outside in; what lies
+ * within something that does not hold is not believed, and every fault that can be told is named with its place.
  *
- *   frame ─▶ statement's signature ─▶ manifest ─▶ each entry's bytes ─▶ ledger, token by token ─▶ heads ─▶ graph, values
+ *   frame ─▶ statement's signature ─▶ manifest ─▶ each entry's bytes ─▶ each ledger, token by token ─▶ heads
+ *         ─▶ links between the runs ─▶ workflow versions ─▶ values that tokens name ─▶ what report and decisions claim
  *
- * Where an entry's bytes are wrong and the entry is the ledger, the token is named, since that is what one wants to know.
+ * The file is in memory once; entries are views of it, and ledgers are read a page at a time.
  */
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '@/lib/base/canonical-json'
-import { type Hash, sha256 } from '@/lib/base/hash'
-import { isJsonObject, type JsonObject } from '@/lib/base/json'
-import { Problem, type ProblemCode } from '@/lib/base/problem'
+import { type Hash, isHash, sha256 } from '@/lib/base/hash'
+import { runIdOf } from '@/lib/base/ids'
+import { isJsonObject } from '@/lib/base/json'
+import { isProblem, Problem } from '@/lib/base/problem'
+import { version as program } from '@/lib/base/version'
 import { decodeJws, payloadOf, unverifiedPayload } from '@/lib/ect/jws'
 import { keyFor, parseKeySet, type VerificationKey, type VerificationKeys } from '@/lib/ect/keys'
-import type { LedgerEntry, LedgerHead } from '@/lib/ect/ledger-verify'
-import { verifyLedgerNode } from '@/lib/ect/ledger-verify-node'
-import { checkSignatureSync } from '@/lib/ect/verify-node'
+import { type LedgerEntry, type LedgerHead, LedgerVerifier } from '@/lib/ect/ledger-verify'
+import { checkSignatureSync, nodeCrypto } from '@/lib/ect/verify-node'
+import { derivedMediaType } from '@/lib/engine/ports'
+import { readWorkflow } from '@/lib/formats/format'
+import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import {
+  type BundledRun,
+  type BundledWorkflow,
+  bundleEdition,
   bundleMaxBytes,
   bundleType,
-  bundleVersion,
   entryName,
-  fixedEntries,
+  firstEntries,
   type Manifest,
+  type ManifestEntry,
+  runEntries,
   valueEntry,
+  workflowEntries,
 } from './bundle'
+import { type BundleFailure, Doubt, doubt, ledgerDoubt, quoted } from './doubt'
+import { type Evidence, NamedValues, type RunEvidence, RunReader } from './evidence'
+import { firstEdition, firstEditionEntries, verifyFirstEdition } from './first-edition'
+import { allLines, isHeadLine, isLedgerLine, pagesOf } from './lines'
+import { claimsIn, decisionsIn, graphIn, jsonOf, manifestOf } from './manifest-shape'
+import { renderReport } from './report/report'
 import { readTar, type TarEntry } from './tar'
+import { checkDecisions, checkReport } from './verify-claims'
+import { checkLinks } from './verify-links'
+
+export type { BundleFailure }
 
 /** A key, and how people compare it: RFC 7638, base64url of SHA-256. */
 export interface NamedKey {
@@ -33,32 +53,30 @@ export interface NamedKey {
   thumbprint: string
 }
 
-export interface BundleFailure {
-  /** The entry that does not hold, or the one before it; empty when the file is no bundle at all. */
-  entry: string
-  /** The token that does not hold, from 1. */
-  seq?: number
-  jti?: string
-  code: ProblemCode
-  sentence: string
-}
-
 export type BundleVerdict =
   | {
       holds: true
+      edition: number
       run: string
       workflow: string
+      /** Of all runs. */
       tokens: number
+      runs: number
       heads: number
       values: number
-      madeAt: number
-      /** True when the run ended and a signed head covers its end. */
+      /** Values that a token names and that are not in it. */
+      leftOut: number
+      /** The state it shows; of the first edition, when it was made. Ms since the epoch. */
+      at: number
       signedBy: NamedKey
       /** True when the keys were given by the one who asks; else they came in the bundle. */
       keysGiven: boolean
       keys: NamedKey[]
+      /** What is worth knowing and no fault. */
+      notes: string[]
     }
-  | { holds: false; failure: BundleFailure }
+  /** `failure` is the first of `failures`. */
+  | { holds: false; failure: BundleFailure; failures: BundleFailure[] }
 
 export interface VerifyBundleOptions {
   /** Keys the reader trusts. Without them the bundle's own are used, which proves that it is whole, not whose it is. */
@@ -66,76 +84,486 @@ export interface VerifyBundleOptions {
   onProgress?: (done: number, total: number) => void
 }
 
+/** What is in a bundle whose frame and manifest could be read, for whoever opens it. Views of the file. */
+export interface BundleContents {
+  run: string
+  runs: { about: BundledRun; ledger: Uint8Array; heads: Uint8Array }[]
+  workflows: { about: BundledWorkflow; graph: Uint8Array; text?: Uint8Array }[]
+  values: { hash: Hash; mediaType: string; content: Uint8Array }[]
+  keys: VerificationKeys
+}
+
+export interface Examined {
+  verdict: BundleVerdict
+  /** Absent when nothing in it can be made sense of. */
+  contents?: BundleContents
+}
+
+/** Faults that are named; who changed a thousand entries is not told of each. */
+const faultsMax = 50
+
 /** Verifies a whole bundle. Never throws for what the file says. */
 export async function verifyBundle(
   file: Uint8Array,
   options: VerifyBundleOptions = {},
 ): Promise<BundleVerdict> {
+  return (await examineBundle(file, options)).verdict
+}
+
+/** Verifies a whole bundle, and hands out what is in it, whether or not it holds. Never throws for what the file says. */
+export async function examineBundle(file: Uint8Array, options: VerifyBundleOptions = {}): Promise<Examined> {
+  const examination = new Examination(options)
   try {
-    return await verified(file, options)
+    await examination.of(file)
   } catch (error) {
-    if (error instanceof Doubt) return { holds: false, failure: error.failure }
-    if (error instanceof Problem) {
-      return {
-        holds: false,
-        failure: { entry: String(error.data.entry ?? ''), code: error.code, sentence: `${error.message}.` },
+    examination.note(failureOf(error))
+  }
+  return examination.outcome()
+}
+
+function failureOf(error: unknown): BundleFailure {
+  if (error instanceof Doubt) return error.failure
+  if (isProblem(error)) {
+    const { code, message, data } = error
+    return { entry: String(data.entry ?? ''), code, sentence: `${message}.` }
+  }
+  throw error
+}
+
+type Held = Extract<BundleVerdict, { holds: true }>
+
+class Examination {
+  readonly #options: VerifyBundleOptions
+  readonly #failures: BundleFailure[] = []
+  readonly #notes: string[] = []
+  #contents: BundleContents | undefined
+  #held: Held | undefined
+  #entries = new Map<string, TarEntry>()
+
+  constructor(options: VerifyBundleOptions) {
+    this.#options = options
+  }
+
+  note(failure: BundleFailure): void {
+    if (this.#failures.length < faultsMax) this.#failures.push(failure)
+  }
+
+  outcome(): Examined {
+    const [failure] = this.#failures
+    const verdict: BundleVerdict =
+      failure || !this.#held
+        ? { holds: false, failure: failure as BundleFailure, failures: this.#failures }
+        : this.#held
+    return { verdict, ...(this.#contents && { contents: this.#contents }) }
+  }
+
+  async of(file: Uint8Array): Promise<void> {
+    if (file.length > bundleMaxBytes) {
+      throw new Problem(
+        'bundle_invalid',
+        `The file has ${file.length} bytes; a bundle has at most ${bundleMaxBytes}`,
+      )
+    }
+    refuseOtherFiles(file)
+    const entries = readTar(file)
+    this.#index(entries)
+    const { signedBy, keys } = this.#statement(entries)
+    const json = jsonOf(entryName.manifest, this.#content(entryName.manifest))
+    const edition = isJsonObject(json) ? json.bundle : undefined
+    if (edition === firstEdition) return this.#firstEdition(entries, json, signedBy, keys)
+    if (edition !== bundleEdition) {
+      doubt(
+        entryName.manifest,
+        `The bundle has the version ${quoted(edition)}; this program reads ${firstEdition} and ${bundleEdition}`,
+      )
+    }
+    const manifest = manifestOf(entryName.manifest, json)
+    await this.#secondEdition(manifest, entries, signedBy, keys)
+  }
+
+  #index(entries: readonly TarEntry[]): void {
+    for (const entry of entries) {
+      if (this.#entries.has(entry.name)) doubt(entry.name, `The bundle has two entries "${entry.name}"`)
+      this.#entries.set(entry.name, entry)
+    }
+    for (const [at, name] of [entryName.statement, entryName.manifest].entries()) {
+      if (entries[at]?.name !== name) {
+        doubt(name, `The bundle's entry ${at + 1} is ${quoted(entries[at]?.name)}; expected "${name}"`)
       }
     }
-    throw error
+  }
+
+  #content(name: string): Uint8Array {
+    return this.#entries.get(name)?.content ?? new Uint8Array()
+  }
+
+  /** The statement's signature holds, and the manifest is the one it speaks of. */
+  #statement(entries: readonly TarEntry[]): { signedBy: VerificationKey; keys: VerificationKeys } {
+    if (!entries.some(({ name }) => name === entryName.keys))
+      doubt(entryName.keys, `The bundle has no entry "${entryName.keys}"`)
+    const own = () => ownKeySet(this.#content(entryName.keys))
+    const { signedBy, manifestHash } = statementOf(
+      this.#content(entryName.statement),
+      this.#content(entryName.manifest),
+      { keys: this.#options.keys ?? own, keysEntry: this.#content(entryName.keys) },
+    )
+    if (sha256(this.#content(entryName.manifest)) !== manifestHash) {
+      doubt(entryName.manifest, 'The manifest is not the one that was signed')
+    }
+    return { signedBy, keys: this.#options.keys ?? own() }
+  }
+
+  async #firstEdition(
+    entries: TarEntry[],
+    json: unknown,
+    signedBy: VerificationKey,
+    keys: VerificationKeys,
+  ): Promise<void> {
+    const { manifest, ...counts } = await verifyFirstEdition(entries, json, keys, this.#options.onProgress)
+    const at = manifest.madeAt * 1000
+    const run = manifest.run as BundledRun['run']
+    const content = (name: string) => this.#content(name)
+    const ledger = content(firstEditionEntries.ledger)
+    const rows = allLines<LedgerEntry>(firstEditionEntries.ledger, ledger, isLedgerLine)
+    const by = unverifiedPayload(rows[0]?.token ?? '').ext
+    const startedBy = isJsonObject(by) ? String(by['hp.by'] ?? '') : ''
+    const { name, version, mediaType } = manifest.workflow
+    this.#contents = {
+      run,
+      runs: [
+        {
+          about: {
+            ...{ run, wid: manifest.wid, relation: 'exported', version, workflow: name, startedBy },
+            ...{ tokens: counts.tokens, heads: counts.heads, lastHash: rows.at(-1)?.hash ?? '' },
+          },
+          ledger,
+          heads: content(firstEditionEntries.heads),
+        },
+      ],
+      workflows: [
+        {
+          about: {
+            ...{ version, name, description: '', format: '', mediaType },
+            ...{ importedAt: at, importedBy: '', nodeCount: 0 },
+          },
+          graph: content(firstEditionEntries.graph),
+          text: content(firstEditionEntries.workflow),
+        },
+      ],
+      values: entries.slice(Object.keys(firstEditionEntries).length).map((entry) => ({
+        hash: entry.name.slice('values/'.length),
+        mediaType: 'application/json',
+        content: entry.content,
+      })),
+      keys,
+    }
+    this.#hold(
+      { edition: firstEdition, run, workflow: name, at, ...counts, runs: 1, leftOut: 0 },
+      signedBy,
+      keys,
+    )
+  }
+
+  async #secondEdition(
+    manifest: Manifest,
+    entries: readonly TarEntry[],
+    signedBy: VerificationKey,
+    keys: VerificationKeys,
+  ): Promise<void> {
+    this.#checkRuns(manifest)
+    this.#compareEntries(manifest, entries)
+    const blamed = this.#failures.length
+    this.#contents = this.#contentsOf(manifest, keys)
+    const graphs = this.#graphs(manifest)
+    const named = new NamedValues()
+    const runs: RunEvidence[] = []
+    let done = 0
+    let heads = 0
+    for (const about of manifest.runs) {
+      const read = await this.#ledger(about, graphs.get(about.version), named, keys, (tokens) =>
+        this.#options.onProgress?.(done + tokens, manifest.tokens),
+      )
+      done += about.tokens
+      heads += about.heads
+      if (read) runs.push(read)
+    }
+    // A changed ledger's fault is named by its token; what rests on it is not looked at.
+    if (blamed > 0 || runs.length < manifest.runs.length || this.#failures.length > 0) return
+    const evidence = this.#evidence(manifest, runs)
+    checkLinks(manifest, runs, (failure) => this.note(failure))
+    this.#checkCounts(manifest, evidence)
+    this.#checkValues(manifest, named)
+    checkDecisions(
+      decisionsIn(entryName.decisions, this.#content(entryName.decisions)),
+      evidence,
+      (failure) => this.note(failure),
+    )
+    checkReport(claimsIn(entryName.claims, this.#content(entryName.claims)), evidence, (failure) =>
+      this.note(failure),
+    )
+    await this.#remakeReport(manifest, evidence)
+    const { run, workflow, tokens, at, leftOut } = manifest
+    const counts = { tokens, heads, runs: runs.length, values: evidence.values.size, leftOut: leftOut.length }
+    this.#hold({ edition: bundleEdition, run, workflow: workflow.name, at, ...counts }, signedBy, keys)
+  }
+
+  #hold(
+    counts: Omit<Held, 'holds' | 'signedBy' | 'keysGiven' | 'keys' | 'notes'>,
+    signedBy: VerificationKey,
+    keys: VerificationKeys,
+  ): void {
+    this.#held = {
+      holds: true,
+      ...counts,
+      signedBy: named(signedBy),
+      keysGiven: this.#options.keys !== undefined,
+      keys: [...keys.values()].map(named),
+      notes: this.#notes,
+    }
+  }
+
+  /** Each run once, under the id that its wid has, the exported one first. */
+  #checkRuns({ run, wid, workflow, runs }: Manifest): void {
+    const seen = new Set<string>()
+    for (const one of runs) {
+      if (seen.has(one.run)) doubt(entryName.manifest, `The manifest lists the run ${one.run} twice`)
+      seen.add(one.run)
+      if (runIdOf(one.wid) !== one.run)
+        doubt(entryName.manifest, `The wid ${one.wid} is not that of ${one.run}`)
+    }
+    const [root] = runs
+    const agrees = root?.run === run && root.wid === wid && root.version === workflow.version
+    if (
+      !agrees ||
+      root?.relation !== 'exported' ||
+      runs.slice(1).some(({ relation }) => relation === 'exported')
+    ) {
+      doubt(entryName.manifest, 'The first run that the manifest lists is not the one it is of')
+    }
+  }
+
+  /** Names, order, sizes and hashes, exactly as the manifest says; and no entry that a bundle has no place for. */
+  #compareEntries(manifest: Manifest, entries: readonly TarEntry[]): void {
+    const expected = expectedNames(manifest)
+    const present = entries.slice(2)
+    for (const [at, listed] of manifest.entries.entries()) {
+      const { name } = listed
+      if (!expected.delete(name) && !isValueEntry(listed)) {
+        if (name.startsWith('values/') && isHash(name.slice('values/'.length)))
+          doubt(name, `The value "${name}" does not have the hash it is named by`, 'bundle_value_wrong')
+        doubt(name, `The manifest lists "${name}", which no bundle has`)
+      }
+      const entry = present[at]
+      if (entry?.name !== name) {
+        doubt(name, `The manifest lists "${name}" here, and the bundle has ${quoted(entry?.name)}`)
+      }
+      if (entry.content.length === listed.size && sha256(entry.content) === listed.sha256) continue
+      const code = isValueEntry(listed) ? 'bundle_value_wrong' : 'bundle_invalid'
+      this.note({
+        entry: name,
+        code,
+        sentence: `The bytes of "${name}" are not those that the manifest lists.`,
+      })
+    }
+    const more = present[manifest.entries.length]
+    if (more) doubt(more.name, `The bundle has an entry "${more.name}" that the manifest does not list`)
+    for (const [name, isNeeded] of expected) {
+      if (isNeeded) doubt(name, `The bundle has no entry "${name}"`)
+    }
+  }
+
+  #contentsOf(manifest: Manifest, keys: VerificationKeys): BundleContents {
+    return {
+      run: manifest.run,
+      runs: manifest.runs.map((about) => {
+        const names = runEntries(about.run)
+        return { about, ledger: this.#content(names.ledger), heads: this.#content(names.heads) }
+      }),
+      workflows: manifest.workflows.map((about) => {
+        const names = workflowEntries(about.version)
+        const text = this.#entries.get(names.text)?.content
+        return { about, graph: this.#content(names.graph), ...(text && { text }) }
+      }),
+      values: manifest.entries.flatMap((entry) =>
+        isValueEntry(entry)
+          ? [
+              {
+                hash: entry.sha256,
+                mediaType: entry.mediaType ?? 'application/octet-stream',
+                content: this.#content(entry.name),
+              },
+            ]
+          : [],
+      ),
+      keys,
+    }
+  }
+
+  /** The graph of each version, which hashes to it, and is what the text beside it says. */
+  #graphs(manifest: Manifest): Map<Hash, GraphIndex> {
+    const graphs = new Map<Hash, GraphIndex>()
+    for (const about of manifest.workflows) {
+      const names = workflowEntries(about.version)
+      try {
+        if (graphs.has(about.version))
+          doubt(entryName.manifest, `The manifest lists the version ${about.version} twice`)
+        const content = this.#content(names.graph)
+        if (sha256(content) !== about.version)
+          doubt(names.graph, `The graph is not that of the version ${about.version}`)
+        graphs.set(about.version, indexGraph(graphIn(names.graph, content)))
+        this.#checkText(manifest, about, names.text)
+      } catch (error) {
+        if (error instanceof Doubt || isProblem(error)) this.note(failureOf(error))
+        else this.note({ entry: names.graph, code: 'bundle_invalid', sentence: 'The graph cannot be run.' })
+      }
+    }
+    return graphs
+  }
+
+  #checkText(manifest: Manifest, { version, mediaType }: BundledWorkflow, name: string): void {
+    const text = this.#entries.get(name)?.content
+    if (mediaType === derivedMediaType) return
+    if (!text) doubt(name, `The text of the version ${version} is missing`)
+    const { graph } = readWorkflow(
+      Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8'),
+    )
+    if (graph && sha256(canonicalJson(graph)) === version) return
+    // A text may be read into more by a later Holdpoint. The graph is what was run, and it hashes to the version.
+    if (manifest.program !== program) {
+      this.#notes.push(
+        `"${name}" was read by Holdpoint ${manifest.program.slice(0, 40)} and is read otherwise by ${program}: whether it says what was run cannot be told`,
+      )
+      return
+    }
+    doubt(name, `The text is not that of the version ${version}`)
+  }
+
+  /** One ledger, token by token. Undefined after a fault, which is noted. */
+  async #ledger(
+    about: BundledRun,
+    graph: GraphIndex | undefined,
+    named: NamedValues,
+    keys: VerificationKeys,
+    onTokens: (tokens: number) => void,
+  ): Promise<RunEvidence | undefined> {
+    const names = runEntries(about.run)
+    const verifier = new LedgerVerifier(about.wid, keys, { crypto: nodeCrypto })
+    const reader = graph && new RunReader(about.run, graph, named)
+    try {
+      let lastHash = sha256(about.wid)
+      for (const page of pagesOf<LedgerEntry>(names.ledger, this.#content(names.ledger), isLedgerLine)) {
+        const failure = await verifier.add(page)
+        if (failure) throw new Doubt(ledgerDoubt(failure, true, names))
+        for (const row of page) reader?.add(row)
+        lastHash = page.at(-1)?.hash ?? lastHash
+        onTokens(verifier.tokens)
+      }
+      const heads = allLines<LedgerHead>(names.heads, this.#content(names.heads), isHeadLine)
+      const verdict = await verifier.finish(heads)
+      if (!verdict.holds) throw new Doubt(ledgerDoubt(verdict.failure, false, names))
+      if (verifier.tokens !== about.tokens || lastHash !== about.lastHash) {
+        doubt(
+          names.ledger,
+          `The ledger has ${verifier.tokens} tokens up to ${lastHash}; the manifest says ${about.tokens} up to ${about.lastHash}`,
+        )
+      }
+      if (heads.length !== about.heads)
+        doubt(names.heads, `There are ${heads.length} heads; the manifest says ${about.heads}`)
+      if (!reader || !graph) {
+        // Its graph was noted already, where it is listed.
+        return doubt(names.ledger, `The version ${about.version} of ${about.run} is not in the bundle`)
+      }
+      const { notes, seqOf, folded, timeline } = reader
+      return { ...about, notes, seqOf, graph, folded, timeline }
+    } catch (error) {
+      this.note(failureOf(error))
+      return undefined
+    }
+  }
+
+  #evidence(manifest: Manifest, runs: RunEvidence[]): Evidence {
+    const values = new Map<Hash, { size: number; mediaType: string }>()
+    for (const { hash, mediaType, content } of this.#contents?.values ?? []) {
+      values.set(hash, { size: content.length, mediaType })
+    }
+    const { workflows, forkedFrom, begunBy, leftOut } = manifest
+    const at = Math.max(...runs.map(({ notes }) => notes.at(-1)?.at ?? 0))
+    return {
+      ...{ runs, workflows, leftOut, values, at },
+      ...(forkedFrom && { forkedFrom }),
+      ...(begunBy && { begunBy }),
+      value: async (hash) => (values.has(hash) ? this.#content(valueEntry(hash)) : undefined),
+    }
+  }
+
+  #checkCounts(manifest: Manifest, { runs, at }: Evidence): void {
+    const tokens = runs.reduce((sum, run) => sum + run.tokens, 0)
+    if (tokens !== manifest.tokens || at !== manifest.at) {
+      this.note({
+        entry: entryName.manifest,
+        code: 'bundle_claim_false',
+        sentence: `The manifest says ${manifest.tokens} tokens up to ${manifest.at}; the ledgers have ${tokens} up to ${at}.`,
+      })
+    }
+  }
+
+  /** Every value that a token names is here or listed as left out, and nothing is here that no token names. */
+  #checkValues(manifest: Manifest, { values, sealed }: NamedValues): void {
+    const leftOut = new Set(manifest.leftOut.map(({ hash }) => hash))
+    for (const [hash, { run, seq, certain }] of values) {
+      if (!certain || leftOut.has(hash) || this.#entries.has(valueEntry(hash))) continue
+      const place = { entry: runEntries(run).ledger, seq, code: 'bundle_value_missing' as const }
+      this.note({
+        ...place,
+        sentence: `Token ${seq} of ${run} names the value ${hash}, which is neither in the bundle nor listed as left out.`,
+      })
+    }
+    for (const entry of manifest.entries) {
+      if (!isValueEntry(entry) || values.has(entry.sha256)) continue
+      const what = sealed.has(entry.sha256) ? 'is what a checkpoint sealed' : 'is named by no token'
+      this.note({
+        entry: entry.name,
+        code: 'bundle_value_wrong',
+        sentence: `The value ${entry.sha256} ${what}.`,
+      })
+    }
+    for (const { hash, run, seq } of manifest.leftOut) {
+      if (values.has(hash) || sealed.has(hash)) continue
+      this.note({
+        entry: entryName.manifest,
+        seq,
+        code: 'bundle_value_wrong',
+        sentence: `The manifest lists ${hash} as left out of ${run}, and no token names it.`,
+      })
+    }
+  }
+
+  /** The report is made again from the evidence. Another version draws differently, so a difference is told and no fault. */
+  async #remakeReport({ program: writtenBy }: Manifest, evidence: Evidence): Promise<void> {
+    const remade = Buffer.from(await renderReport(evidence), 'utf8')
+    if (remade.equals(this.#content(entryName.report))) return
+    this.#notes.push(
+      `"${entryName.report}" was written by Holdpoint ${writtenBy.slice(0, 40)} and looks otherwise when this one (${program}) makes it: its figures were checked, its wording could not be`,
+    )
   }
 }
 
-async function verified(file: Uint8Array, options: VerifyBundleOptions): Promise<BundleVerdict> {
-  if (file.length > bundleMaxBytes) {
-    throw new Problem(
-      'bundle_invalid',
-      `The file has ${file.length} bytes; a bundle has at most ${bundleMaxBytes}`,
-    )
+/** Names that must be there (true) or may be (false). */
+function expectedNames({ runs, workflows }: Manifest): Map<string, boolean> {
+  const names = new Map<string, boolean>(firstEntries.slice(2).map((name) => [name, true]))
+  for (const { version } of workflows) {
+    names.set(workflowEntries(version).graph, true)
+    names.set(workflowEntries(version).text, false)
   }
-  refuseOtherFiles(file)
-  const entries = readTar(file)
-  for (const [at, name] of fixedEntries.entries()) {
-    if (entries[at]?.name !== name) {
-      doubt(name, `The bundle's entry ${at + 1} is ${quoted(entries[at]?.name)}; expected "${name}"`)
-    }
+  for (const { run } of runs) {
+    names.set(runEntries(run).ledger, true)
+    names.set(runEntries(run).heads, true)
   }
-  const content = (name: string) => entries[fixedEntries.indexOf(name)]?.content ?? new Uint8Array()
-  const ownKeys = () => ownKeySet(content(entryName.keys))
-  const { signedBy, manifestHash } = statementOf(content(entryName.statement), content(entryName.manifest), {
-    keys: options.keys ?? ownKeys,
-    keysEntry: content(entryName.keys),
-  })
-  if (sha256(content(entryName.manifest)) !== manifestHash) {
-    doubt(entryName.manifest, 'The manifest is not the one that was signed')
-  }
-  const manifest = parseManifest(content(entryName.manifest))
-  const keys = options.keys ?? ownKeys()
-  await compareEntries(manifest, entries.slice(2), keys)
+  return names
+}
 
-  const rows = jsonLines<LedgerEntry>(entryName.ledger, content(entryName.ledger))
-  const heads = jsonLines<LedgerHead>(entryName.heads, content(entryName.heads))
-  const verdict = await verifyLedgerNode(
-    { wid: manifest.wid, rows, heads, keys },
-    options.onProgress ? { onProgress: options.onProgress } : {},
-  )
-  if (!verdict.holds) throw new Doubt(ledgerDoubt(verdict.failure, verdict.tokens < rows.length))
-  if (rows.length !== manifest.tokens) {
-    doubt(entryName.ledger, `The ledger has ${rows.length} tokens; the manifest says ${manifest.tokens}`)
-  }
-  checkGraph(manifest, content(entryName.graph), rows)
-  checkValues(entries.slice(fixedEntries.length))
-  return {
-    holds: true,
-    run: manifest.run,
-    workflow: manifest.workflow.name,
-    tokens: verdict.tokens,
-    heads: verdict.heads,
-    values: entries.length - fixedEntries.length,
-    madeAt: manifest.madeAt * 1000,
-    signedBy: named(signedBy),
-    keysGiven: options.keys !== undefined,
-    keys: [...keys.values()].map(named),
-  }
+function isValueEntry({ name, sha256: hash }: ManifestEntry): boolean {
+  return isHash(hash) && name === valueEntry(hash)
 }
 
 /**
@@ -146,7 +574,7 @@ function refuseOtherFiles(file: Uint8Array): void {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
   if (bytes.subarray(0, 512).includes(entryName.statement)) return
   const isTar = bytes.toString('latin1', 257, 262) === 'ustar'
-  if (isTar && fixedEntries.some((name) => bytes.includes(name))) return
+  if (isTar && [entryName.manifest, entryName.keys].some((name) => bytes.includes(name))) return
   const found =
     bytes.length === 0
       ? 'the file is empty'
@@ -196,141 +624,8 @@ function blameKeys(statement: Uint8Array, manifest: Uint8Array, keys: Uint8Array
   if (listed !== sha256(keys)) doubt(entryName.keys, 'The keys are not those that the manifest lists')
 }
 
-/** A signature says who wrote it, not that they wrote it well: its shape is checked all the same. */
-function parseManifest(content: Uint8Array): Manifest {
-  let json: unknown
-  try {
-    json = JSON.parse(textOf(content))
-  } catch {
-    doubt(entryName.manifest, 'The manifest is not JSON')
-  }
-  if (!isJsonObject(json)) doubt(entryName.manifest, 'The manifest is not a JSON object')
-  if (json.bundle !== bundleVersion) {
-    doubt(
-      entryName.manifest,
-      `The bundle has the version ${quoted(json.bundle)}; this program reads ${bundleVersion}`,
-    )
-  }
-  const { run, wid, workflow, tokens, madeAt, entries } = json
-  const isWhole =
-    [run, wid].every((member) => typeof member === 'string') &&
-    [tokens, madeAt].every(Number.isSafeInteger) &&
-    isJsonObject(workflow) &&
-    [workflow.name, workflow.version].every((member) => typeof member === 'string') &&
-    Array.isArray(entries) &&
-    entries.every((entry) => isJsonObject(entry) && typeof entry.name === 'string')
-  if (!isWhole) doubt(entryName.manifest, 'The manifest lacks members that every manifest has')
-  return json as unknown as Manifest
-}
-
-/** Names, order, sizes and hashes, exactly as the manifest says. */
-async function compareEntries(
-  manifest: Manifest,
-  entries: TarEntry[],
-  keys: VerificationKeys,
-): Promise<void> {
-  for (const [at, listed] of manifest.entries.entries()) {
-    const entry = entries[at]
-    if (entry?.name !== listed.name) {
-      doubt(
-        listed.name,
-        `The manifest lists "${listed.name}" here, and the bundle has ${quoted(entry?.name)}`,
-      )
-    }
-    if (entry.content.length === listed.size && sha256(entry.content) === listed.sha256) continue
-    if (entry.name === entryName.ledger) await blameToken(manifest.wid, entry.content, keys)
-    doubt(listed.name, `The bytes of "${listed.name}" are not those that the manifest lists`)
-  }
-  const more = entries[manifest.entries.length]
-  if (more) doubt(more.name, `The bundle has an entry "${more.name}" that the manifest does not list`)
-}
-
-/** The ledger's bytes were changed: throws a Doubt about the token where it shows, if it shows in one. */
-async function blameToken(wid: string, ledger: Uint8Array, keys: VerificationKeys): Promise<void> {
-  const rows = jsonLines<LedgerEntry>(entryName.ledger, ledger)
-  const verdict = await verifyLedgerNode({ wid, rows, heads: [], keys })
-  if (!verdict.holds && verdict.failure.code !== 'ledger_tail_cut')
-    throw new Doubt(ledgerDoubt(verdict.failure, true))
-}
-
-function ledgerDoubt(
-  failure: { seq: number; jti?: string; code: ProblemCode; sentence: string },
-  isToken: boolean,
-): BundleFailure {
-  const where = isToken
-    ? `Token ${failure.seq}${failure.jti ? ` (${failure.jti})` : ''}`
-    : `Head ${failure.seq}`
-  return {
-    entry: isToken ? entryName.ledger : entryName.heads,
-    seq: failure.seq,
-    ...(failure.jti === undefined ? {} : { jti: failure.jti }),
-    code: failure.code,
-    sentence: `${where} does not hold: ${failure.sentence}.`,
-  }
-}
-
-/** The graph is the version that the run's first token is pinned to. */
-function checkGraph(manifest: Manifest, graph: Uint8Array, rows: readonly LedgerEntry[]): void {
-  const version = sha256(graph)
-  if (version !== manifest.workflow.version) {
-    doubt(entryName.graph, 'The graph is not the workflow version that the manifest names')
-  }
-  const first = rows[0]
-  if (first && !carries(unverifiedPayload(first.token), version)) {
-    doubt(entryName.graph, 'The graph is not the workflow version that the first token is pinned to')
-  }
-}
-
-function carries(value: unknown, hash: Hash): boolean {
-  if (value === hash) return true
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    Object.values(value).some((member) => carries(member, hash))
-  )
-}
-
-function checkValues(values: TarEntry[]): void {
-  for (const { name, content } of values) {
-    if (name !== valueEntry(sha256(content)))
-      doubt(name, `The value "${name}" does not have the hash it is named by`)
-  }
-}
-
 function ownKeySet(content: Uint8Array): VerificationKeys {
-  let json: unknown
-  try {
-    json = JSON.parse(textOf(content))
-  } catch {
-    doubt(entryName.keys, 'The keys are not JSON')
-  }
-  return parseKeySet(json)
-}
-
-/** One JSON object a line, every line ended. */
-function jsonLines<Row>(name: string, content: Uint8Array): Row[] {
-  const text = textOf(content)
-  if (text !== '' && !text.endsWith('\n')) doubt(name, `The last line of "${name}" does not end`)
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line, at) => {
-      let json: unknown
-      try {
-        json = JSON.parse(line)
-      } catch {
-        json = undefined
-      }
-      if (!isJsonObject(json) || !isRow(json))
-        doubt(name, `Line ${at + 1} of "${name}" is not a ledger's`, undefined, at + 1)
-      return json as Row
-    })
-}
-
-function isRow(row: JsonObject): boolean {
-  const { seq, token, prevHash, hash, jws } = row
-  if (!Number.isSafeInteger(seq)) return false
-  return typeof jws === 'string' || [token, prevHash, hash].every((member) => typeof member === 'string')
+  return parseKeySet(jsonOf(entryName.keys, content))
 }
 
 function named({ kid, jwk }: VerificationKey): NamedKey {
@@ -339,20 +634,4 @@ function named({ kid, jwk }: VerificationKey): NamedKey {
 
 function textOf(content: Uint8Array): string {
   return Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('utf8')
-}
-
-function quoted(value: unknown): string {
-  return value === undefined ? 'nothing' : JSON.stringify(String(value).slice(0, 80))
-}
-
-class Doubt extends Error {
-  readonly failure: BundleFailure
-  constructor(failure: BundleFailure) {
-    super(failure.sentence)
-    this.failure = failure
-  }
-}
-
-function doubt(entry: string, sentence: string, code: ProblemCode = 'bundle_invalid', seq?: number): never {
-  throw new Doubt({ entry, ...(seq === undefined ? {} : { seq }), code, sentence: `${sentence}.` })
 }

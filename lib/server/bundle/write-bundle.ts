@@ -1,167 +1,175 @@
+/*
+ * Writing a bundle in two passes. The first (gather.ts) reads everything once and keeps sizes and hashes; from them
+ * follows the manifest, which stands first. The second streams the file: one page of a ledger or one value at a time is
+ * in memory, however large the run.
+ */
 import { canonicalJson } from '@/lib/base/canonical-json'
-import { type Hash, isHash, sha256 } from '@/lib/base/hash'
+import { type Hash, sha256 } from '@/lib/base/hash'
 import type { RunId } from '@/lib/base/ids'
+import type { JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
-import { unverifiedPayload } from '@/lib/ect/jws'
-import type { Jwks } from '@/lib/ect/keys'
-import { type SigningKey, signJson } from '@/lib/ect/sign'
-import type {
-  LedgerRow,
-  LedgerStore,
-  RunHeader,
-  SignedHead,
-  WorkflowRecord,
-  WorkflowStore,
-} from '@/lib/engine/ports'
-import { readWorkflow } from '@/lib/formats/format'
-import { nodeKind } from '@/lib/nodes/registry'
+import { version as program } from '@/lib/base/version'
+import type { SigningKey } from '@/lib/ect/sign'
+import type { LedgerStore } from '@/lib/engine/ports'
 import {
-  bundleMaxBytes,
+  type BundledRun,
+  bundleEdition,
   bundleType,
-  bundleVersion,
   entryName,
   type Manifest,
+  runEntries,
   type Statement,
   valueEntry,
+  workflowEntries,
 } from './bundle'
-import { type TarEntry, tarPieces } from './tar'
+import { decisionsOf, reportClaims } from './claims'
+import type { RunEvidence } from './evidence'
+import { type Gathered, type GatheredRun, ledgerLines } from './gather'
+import { renderReport } from './report/report'
+import { signSteadily } from './steady-signature'
+import { type TarPart, tarBytes, tarStream } from './tar'
+
+interface Part extends TarPart {
+  sha256: Hash
+  mediaType?: string
+}
+
+/** A bundle that is about to be written: what is in it is settled, and its bytes follow. */
+export interface PlannedBundle {
+  manifest: Manifest
+  /** Bytes of the file. */
+  size: number
+  /** The file, piece by piece. May be called again: it is the same file. */
+  stream(): AsyncGenerator<Uint8Array>
+}
 
 const rowsPerRead = 2_000
+/** Pieces are sent on in about this size: headers and small values would be a thousand tiny writes. */
+const pieceBytes = 256 * 1024
 
-/** What a bundle is made of. */
-export interface BundleContents {
-  header: RunHeader
-  workflow: WorkflowRecord
-  /** The graph's canonical text. */
-  graph: Uint8Array
-  rows: readonly LedgerRow[]
-  heads: readonly SignedHead[]
-  values: readonly { hash: Hash; bytes: Uint8Array }[]
-  keys: Jwks
-}
-
-/** What `collectBundle` reads from. */
-export interface BundleSources {
-  ledger: LedgerStore
-  workflows: WorkflowStore
-  keys: Jwks
-}
-
-/**
- * Reads a run with everything its tokens name. The ledger is read up to where it is when this begins; a run that goes
- * on meanwhile is exported as it was then. Throws Problem `not_found`, `too_large`.
- */
-export async function collectBundle(runId: RunId, sources: BundleSources): Promise<BundleContents> {
-  const { ledger, workflows } = sources
-  const header = await ledger.header(runId)
-  if (!header)
-    throw new Problem('not_found', `There is no run ${runId} here; holdpoint export takes a run's id, run_…`)
-  const workflow = await workflows.get(header.version)
-  if (!workflow)
-    throw new Problem('not_found', `The workflow version ${header.version} of ${runId} is not stored here`)
-  const rows = await allRows(ledger, runId)
-  const last = rows.length
-  const heads = (await ledger.heads(runId)).filter(({ seq }) => seq <= last)
-  const graph = await graphOf(workflow, ledger)
-  const values = await namedValues(ledger, rows)
-  return { header, workflow, graph, rows, heads, values, keys: sources.keys }
-}
-
-/** The graph as it is stored under its version, or else as the version's text reads. Throws Problem `workflow_invalid`. */
-async function graphOf(workflow: WorkflowRecord, ledger: LedgerStore): Promise<Uint8Array> {
-  const stored = await ledger.value(workflow.version)
-  if (stored) return stored.bytes
-  const { graph } = readWorkflow(workflow.source, undefined, nodeKind)
-  const text = utf8(graph ? canonicalJson(graph) : '')
-  if (sha256(text) === workflow.version) return text
-  throw new Problem(
-    'workflow_invalid',
-    `The text of "${workflow.name}" is no longer read into the graph it was imported as; export it with the version of Holdpoint that ran it`,
-    { version: workflow.version },
-  )
-}
-
-async function allRows(ledger: LedgerStore, runId: RunId): Promise<LedgerRow[]> {
-  const rows: LedgerRow[] = []
-  for (;;) {
-    const page = await ledger.rows(runId, rows.length, rowsPerRead)
-    rows.push(...page)
-    if (page.length < rowsPerRead) return rows
-  }
-}
-
-/** Every stored value whose hash a token carries, by hash. A snapshot's hash names no stored value and is passed over. */
-async function namedValues(
+/** Settles what the bundle says. The same state and key give the same bytes. Throws Problem `too_large`, `key_unusable`. */
+export async function planBundle(
+  gathered: Gathered,
   ledger: LedgerStore,
-  rows: readonly LedgerRow[],
-): Promise<{ hash: Hash; bytes: Uint8Array }[]> {
-  const hashes = new Set<Hash>()
-  for (const { token } of rows) gatherHashes(unverifiedPayload(token), hashes)
-  const values: { hash: Hash; bytes: Uint8Array }[] = []
-  let total = 0
-  for (const hash of [...hashes].sort()) {
-    const value = await ledger.value(hash)
-    if (!value) continue
-    total += value.bytes.length
-    if (total > bundleMaxBytes) {
-      throw new Problem(
-        'too_large',
-        `The run's values are larger than ${bundleMaxBytes} bytes, the most a bundle holds`,
-      )
-    }
-    values.push({ hash, bytes: value.bytes })
+  key: SigningKey,
+): Promise<PlannedBundle> {
+  const parts = await partsOf(gathered, ledger)
+  const manifest = manifestOf(gathered, parts)
+  const text = utf8(canonicalJson(manifest))
+  const statement: Statement = {
+    wid: manifest.wid,
+    manifest: sha256(text),
+    iat: Math.floor(manifest.at / 1000),
   }
-  return values
-}
-
-function gatherHashes(value: unknown, into: Set<Hash>): void {
-  if (isHash(value)) into.add(value)
-  else if (typeof value === 'object' && value !== null) {
-    for (const member of Object.values(value)) gatherHashes(member, into)
+  const signed = utf8(signSteadily(bundleType, { ...statement } as JsonObject, key))
+  const all = [fixed(entryName.statement, signed), fixed(entryName.manifest, text), ...parts]
+  return {
+    manifest,
+    size: tarBytes(all.map(({ size }) => size)),
+    stream: () => inPieces(tarStream(all)),
   }
 }
 
-/** The bundle, as pieces to be written one after another. `now` in ms since the epoch. */
-export function writeBundle(contents: BundleContents, key: SigningKey, now: number): Uint8Array[] {
-  const entries = entriesOf(contents)
-  const madeAt = Math.floor(now / 1000)
-  const { header, workflow, rows } = contents
-  const manifest: Manifest = {
-    bundle: bundleVersion,
-    run: header.runId,
-    wid: header.wid,
-    workflow: { name: workflow.name, version: workflow.version, mediaType: workflow.mediaType },
-    tokens: rows.length,
-    madeAt,
-    entries: entries.map(({ name, content }) => ({ name, size: content.length, sha256: sha256(content) })),
+function manifestOf({ evidence }: Gathered, parts: readonly Part[]): Manifest {
+  const root = evidence.runs[0] as RunEvidence
+  const { run, wid, version } = root
+  const workflow = evidence.workflows.find((one) => one.version === version)
+  const { forkedFrom, begunBy, leftOut, at } = evidence
+  return {
+    bundle: bundleEdition,
+    program,
+    run,
+    wid,
+    workflow: { name: root.workflow, version, mediaType: workflow?.mediaType ?? '' },
+    at,
+    tokens: evidence.runs.reduce((sum, { tokens }) => sum + tokens, 0),
+    runs: evidence.runs.map(bundledRun),
+    workflows: evidence.workflows,
+    ...(forkedFrom && { forkedFrom }),
+    ...(begunBy && { begunBy }),
+    leftOut,
+    entries: parts.map(({ name, size, sha256, mediaType }) => ({
+      ...{ name, size, sha256 },
+      ...(mediaType !== undefined && { mediaType }),
+    })),
   }
-  const manifestText = utf8(canonicalJson(manifest))
-  const statement: Statement = { wid: header.wid, manifest: sha256(manifestText), iat: madeAt }
-  return tarPieces([
-    { name: entryName.statement, content: utf8(signJson(bundleType, { ...statement }, key)) },
-    { name: entryName.manifest, content: manifestText },
-    ...entries,
-  ])
 }
 
-function entriesOf({ workflow, graph, rows, heads, values, keys }: BundleContents): TarEntry[] {
+function bundledRun(evidence: RunEvidence): BundledRun {
+  const { run, wid, relation, version, workflow, startedBy, parent, tokens, heads, lastHash } = evidence
+  return {
+    run,
+    wid,
+    relation,
+    version,
+    workflow,
+    startedBy,
+    ...(parent && { parent }),
+    tokens,
+    heads,
+    lastHash,
+  }
+}
+
+async function partsOf(gathered: Gathered, ledger: LedgerStore): Promise<Part[]> {
+  const { evidence, runs, workflows, keys } = gathered
   return [
-    { name: entryName.keys, content: utf8(canonicalJson(keys)) },
-    { name: entryName.workflow, content: utf8(workflow.source) },
-    { name: entryName.graph, content: graph },
-    {
-      name: entryName.ledger,
-      content: lines(
-        rows.map(({ seq, jti, prevHash, hash, token }) => ({ seq, jti, prevHash, hash, token })),
-      ),
-    },
-    { name: entryName.heads, content: lines(heads.map(({ seq, jws }) => ({ seq, jws }))) },
-    ...values.map(({ hash, bytes }) => ({ name: valueEntry(hash), content: bytes })),
+    fixed(entryName.report, utf8(await renderReport(evidence))),
+    fixed(entryName.claims, utf8(canonicalJson(reportClaims(evidence)))),
+    fixed(entryName.decisions, utf8(canonicalJson({ decisions: decisionsOf(evidence) }))),
+    fixed(entryName.keys, utf8(canonicalJson(keys))),
+    ...workflows.flatMap(({ about, graph, text }) => {
+      const names = workflowEntries(about.version)
+      return [fixed(names.graph, graph), ...(text ? [fixed(names.text, text)] : [])]
+    }),
+    ...runs.flatMap((run) => runParts(run, ledger)),
+    ...[...evidence.values].map(
+      ([hash, { size, mediaType }]): Part => ({
+        ...{ name: valueEntry(hash), size, sha256: hash, mediaType },
+        content: () => storedBytes(ledger, hash),
+      }),
+    ),
   ]
 }
 
-function lines(rows: readonly object[]): Uint8Array {
-  return utf8(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+function runParts({ evidence, ledger: lines, heads }: GatheredRun, ledger: LedgerStore): Part[] {
+  const { run, tokens } = evidence
+  const names = runEntries(run)
+  const headLines = heads.map(({ seq, jws }) => `${JSON.stringify({ seq, jws })}\n`).join('')
+  return [
+    { name: names.ledger, ...lines, content: () => ledgerOf(ledger, run, tokens) },
+    fixed(names.heads, utf8(headLines)),
+  ]
+}
+
+async function* ledgerOf(ledger: LedgerStore, run: RunId, tokens: number): AsyncGenerator<Uint8Array> {
+  for (let after = 0; after < tokens; after += rowsPerRead) {
+    yield ledgerLines(await ledger.rows(run, after, Math.min(rowsPerRead, tokens - after)))
+  }
+}
+
+async function* storedBytes(ledger: LedgerStore, hash: Hash): AsyncGenerator<Uint8Array> {
+  const value = await ledger.value(hash)
+  if (!value) throw new Problem('not_found', `The value ${hash} was there and is not any more`)
+  yield value.bytes
+}
+
+function fixed(name: string, content: Uint8Array): Part {
+  return { name, size: content.length, sha256: sha256(content), content: () => [content] }
+}
+
+async function* inPieces(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let waiting: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of stream) {
+    waiting.push(piece)
+    bytes += piece.length
+    if (bytes < pieceBytes) continue
+    yield waiting.length === 1 ? piece : Buffer.concat(waiting)
+    waiting = []
+    bytes = 0
+  }
+  if (bytes > 0) yield Buffer.concat(waiting)
 }
 
 function utf8(text: string): Uint8Array {

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { canonicalJson } from '@/lib/base/canonical-json'
-import { collectBundle, writeBundle } from '../bundle/write-bundle'
+import { gather } from '../bundle/gather'
+import { planBundle } from '../bundle/write-bundle'
 import { bodyOf, edge, node, Scene, workflow } from './scene'
 
 const headerSecret = 'hdr-hunter2-é"b'
@@ -136,8 +137,9 @@ describe('a run with secrets', () => {
       expect({ file, held: heldBy(readFileSync(file), secrets) }).toEqual({ file, held: [] })
     }
     const { store, keys } = house
-    const contents = await collectBundle(outcome.runId, { ...store, keys: keys.jwks() })
-    const chunks = writeBundle(contents, keys.current, Date.now())
+    const gathered = await gather(outcome.runId, { store, keys: keys.jwks() })
+    const chunks: Uint8Array[] = []
+    for await (const chunk of (await planBundle(gathered, store.ledger, keys.current)).stream()) chunks.push(chunk)
     expect(chunks.length).toBeGreaterThan(0)
     // The variable shows that what is looked through can be read.
     expect(heldBy(Buffer.concat(chunks), [...secrets, envSecret])).toEqual([envSecret])

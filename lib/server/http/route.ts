@@ -15,6 +15,7 @@
 import type { z } from 'zod'
 import { holds, type PersonPrincipal, type Principal, type Scope } from '@/lib/auth/principal'
 import { Problem } from '@/lib/base/problem'
+import { openedReadOnly } from '../opened'
 import { defaultMaxBodyBytes, mediaTypeOf, parseJson, parseWith, readBytes } from './body'
 import { refuseCrossSite } from './cross-site'
 import { type AnswerStore, type IdempotentRequest, idempotentRequestOf, onceFor } from './idempotency'
@@ -31,6 +32,8 @@ export interface Edge {
   tokenOf(request: Request): Promise<Principal | undefined>
   /** What browsers see when a proxy stands in front: `https://holdpoint.example.com`. */
   publicOrigin?: string
+  /** The bundle that it shows: every write is refused. */
+  opened?: { file: string }
 }
 
 interface Common<B> {
@@ -120,6 +123,7 @@ async function answer<I extends Edge, O extends RouteOptions<unknown>>(
       },
     )
   }
+  if (!reading && edge.opened) throw openedReadOnly(edge.opened)
   const principal = await admit(edge, options, request)
   // With a token there is no cookie to abuse; without any principal (sign-in, first run) the page still must be ours.
   if (!reading && principal?.kind !== 'api_token') refuseCrossSite(request, edge.publicOrigin)

@@ -9,6 +9,7 @@ import type { AuthContext } from '@/lib/auth/auth-context'
 import { useFirstRunLink } from '@/lib/auth/first-run'
 import { nextAuthOptions } from '@/lib/auth/next-auth-options'
 import { Problem } from '@/lib/base/problem'
+import { openedReadOnly } from '../opened'
 import { mediaTypeOf, readBytes } from './body'
 import { addressOf } from './client-address'
 import { refuseCrossSite } from './cross-site'
@@ -39,6 +40,7 @@ export function signInHandler(installation: () => Promise<SignInEdge>) {
       log = edge.log
       if (!open[request.method]?.includes(action))
         throw new Problem('not_found', 'There is nothing at this address.')
+      if (request.method === 'POST' && edge.opened) throw openedReadOnly(edge.opened)
       if (request.method === 'POST') refuseCrossSite(request, edge.publicOrigin)
       return withApiHeaders(await askNextAuth(edge, request, action.split('/')))
     } catch (error) {

@@ -1,4 +1,4 @@
-import { getExport } from '@/lib/server/handlers/house'
+import { getExport } from '@/lib/server/handlers/export'
 import { methods } from '@/lib/server/http/methods'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: getExport })

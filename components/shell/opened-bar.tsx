@@ -1,0 +1,40 @@
+import { CutIcon, VerifiedIcon } from '@/components/ui/icons'
+import type { OpenedBundle } from '@/lib/view/wire'
+
+/** On every page of a console that shows a bundle: what is looked at, and whether it holds. */
+export function OpenedBar({ opened }: { opened: OpenedBundle }) {
+  const { file, tokens, runs, holds, fault, keysGiven } = opened
+  if (!holds) {
+    return (
+      <div
+        role="alert"
+        className="flex min-h-10 items-center gap-2 border-b border-failed-line bg-failed-wash px-4 py-2 max-md:flex-wrap"
+      >
+        <CutIcon className="shrink-0 text-failed-mark" />
+        <b className="whitespace-nowrap text-failed-ink">Does not verify.</b>
+        <span className="min-w-0 wrap-anywhere">
+          Opened from <bdi>{file}</bdi>, read-only. {fault} Believe nothing here without the original.
+        </span>
+      </div>
+    )
+  }
+  return (
+    <div
+      role="status"
+      className="flex min-h-8 items-center gap-2 border-b bg-canvas px-4 py-1.5 text-ink-2 max-md:flex-wrap"
+    >
+      <VerifiedIcon className="shrink-0 text-done-mark" />
+      <span className="min-w-0 wrap-anywhere">
+        Opened from <bdi>{file}</bdi>, read-only; verified:{' '}
+        <span className="num">{tokens.toLocaleString('en')}</span> {tokens === 1 ? 'token' : 'tokens'}
+        {runs > 1 && (
+          <>
+            {' '}
+            of <span className="num">{runs.toLocaleString('en')}</span> runs
+          </>
+        )}
+        {keysGiven ? ', with keys you gave' : ', with the keys in the file itself'}
+      </span>
+    </div>
+  )
+}
