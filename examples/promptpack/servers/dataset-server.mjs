@@ -67,13 +67,13 @@ function query(sql) {
     rows.push(row)
     if (rows.length === maxRowsRead) break
   }
-  return {
+  const result = {
     query_id: `q_${createHash('sha256').update(sql).digest('hex').slice(0, 8)}`,
     row_count: rows.length,
     ...(rows.length === maxRowsRead ? { cut_off: true } : {}),
     summary: summaryOf(rows),
-    rows: rows.slice(0, maxRowsGiven),
   }
+  return { result, rows: rows.slice(0, maxRowsGiven) }
 }
 
 function summaryOf(rows) {
