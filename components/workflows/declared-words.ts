@@ -66,8 +66,14 @@ function startLines({ starts }: WorkflowGraph): DeclaredLine['lines'] {
 
 function budgetLines({ budget }: WorkflowGraph): DeclaredLine['lines'] {
   const { maxRunS, maxModelTokens, maxWriteBytes, maxMemoryMb, maxCpuS } = budget
+  const { maxActiveS, maxTotalVisits, maxToolCalls } = budget
   const said: (string | undefined)[] = [
     maxRunS === undefined ? undefined : `${duration(maxRunS * 1000)} a run`,
+    maxTotalVisits === undefined ? undefined : `${count(maxTotalVisits, 'entry', 'entries')} of states a run`,
+    maxToolCalls === undefined ? undefined : `${count(maxToolCalls, 'tool call')} of models a run`,
+    maxActiveS === undefined
+      ? undefined
+      : `${duration(maxActiveS * 1000)} of work a run; waiting for people does not count`,
     maxModelTokens === undefined ? undefined : `${maxModelTokens.toLocaleString('en')} model tokens`,
     maxWriteBytes === undefined
       ? undefined

@@ -14,12 +14,14 @@ import { EmptyState } from '@/components/ui/empty-state'
 import { ErrorNote } from '@/components/ui/error-note'
 import { PageHelp } from '@/components/ui/page-help'
 import { StateMark } from '@/components/ui/state'
+import { Tag } from '@/components/ui/tag'
 import { type ToastId, tell, untell, warn, warnOf } from '@/components/ui/toast'
 import type { Diagnostic } from '@/lib/base/diagnostic'
 import { isApiProblem } from '@/lib/ui/api'
 import { links } from '@/lib/ui/links'
 import { useSettled } from '@/lib/ui/settled'
 import { useImport, useValidation } from '@/lib/ui/workflow-queries'
+import type { Format } from '@/lib/workflow/graph'
 import { useMayNotImport } from './author-role'
 import { DiagnosticCounts, DiagnosticList } from './diagnostic-list'
 import { exampleText } from './example-text'
@@ -117,6 +119,7 @@ export function ImportPage() {
           Workflows
         </Link>
         <h1 className="font-medium">{graph?.name ?? 'Import a workflow'}</h1>
+        {graph && <Tag>{formatNames[graph.format]}</Tag>}
         {filename && <span className="mono truncate text-ink-3">{filename}</span>}
         <span className="flex-1" />
         <span role="status" className="flex items-center gap-3">
@@ -174,8 +177,8 @@ export function ImportPage() {
               title="Paste the text, or drop a file"
               action={<Button onClick={() => setText(exampleText)}>Begin with an example</Button>}
             >
-              An ATD descriptor in JSON, or an agentd workflow in TOML. It is checked as you type, and drawn
-              here as soon as it can be read.
+              An ATD descriptor in JSON, an agentd workflow in TOML, or a PromptPack in YAML or JSON. It is
+              checked as you type, and drawn here as soon as it can be read.
             </EmptyState>
           ) : (
             <>
@@ -207,6 +210,8 @@ export function ImportPage() {
   )
 }
 
+const formatNames: Record<Format, string> = { atd: 'ATD', promptpack: 'PromptPack', agentd: 'agentd' }
+
 function shortened(name: string): string {
   return name.length > 32 ? `${name.slice(0, 31)}…` : name
 }
@@ -220,7 +225,7 @@ function ChooseFile({ onFile }: { onFile: (file: File | undefined) => void }) {
         type="file"
         aria-label="Workflow file"
         tabIndex={-1}
-        accept=".json,.atd,.toml,application/json,application/atd-workflow+json,application/toml"
+        accept=".json,.atd,.toml,.yaml,.yml,application/json,application/atd-workflow+json,application/toml,application/yaml"
         className="sr-only"
         onChange={(event) => {
           onFile(event.target.files?.[0])

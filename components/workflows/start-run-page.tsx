@@ -22,6 +22,7 @@ import { consequenceOf } from '@/lib/view/frame'
 import type { WorkflowDetail } from '@/lib/view/wire'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { formFields, type InputFault, readInput } from '@/lib/workflow/input-form'
+import { unboundTools } from '@/lib/workflow/unbound-tools'
 import { InputField } from './input-field'
 import { asksPerson } from './step-facts'
 import { WorkflowGraphView } from './workflow-graph'
@@ -99,6 +100,7 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
     }
   }
 
+  const unbound = unboundNote(graph)
   const places = new Set(fields.map((field) => `/${field.path.join('/')}`))
   const homeless = faults.filter((fault) => !places.has(fault.path))
   const faultOf = (path: string) => faults.find((fault) => fault.path === path)
@@ -211,8 +213,26 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
                 </span>
               </span>
             </label>
+            {unbound && (
+              <p role="note" className="rounded-r2 border px-3 py-2">
+                <b>No run can begin.</b> {unbound}{' '}
+                <Link
+                  href={links.workflow(workflow.version)}
+                  className="underline decoration-line-strong underline-offset-4"
+                >
+                  Bind its tools
+                </Link>
+              </p>
+            )}
             <div>
-              <Button type="submit" variant="primary" wraps busy={start.isPending} className="max-md:w-full">
+              <Button
+                type="submit"
+                variant="primary"
+                wraps
+                busy={start.isPending}
+                disabled={unbound !== undefined}
+                className="max-md:w-full"
+              >
                 <span>
                   {dryRun ? 'Dry-run' : 'Run'} {workflow.name}
                 </span>
@@ -242,6 +262,16 @@ function faultWords(faults: readonly InputFault[]): string {
   return faults
     .map(({ path, message }) => `${path === '' ? 'The input' : `“${path.slice(1)}”`} ${message}.`)
     .join(' ')
+}
+
+/** Which tools nothing runs, for people on this page; undefined when every tool is bound. */
+function unboundNote(graph: WorkflowGraph): string | undefined {
+  const tools = unboundTools(graph)
+  if (tools.length === 0) return undefined
+  const named = tools.map(({ tool, states }) => `“${tool}” (used by ${states.join(', ')})`)
+  return tools.length === 1
+    ? `The tool ${named[0]} is bound to nothing.`
+    : `The tools ${named.join(', ')} are bound to nothing.`
 }
 
 /** Where a start begins, and what is meant to begin there; a person may begin anywhere. */

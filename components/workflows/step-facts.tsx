@@ -11,7 +11,9 @@ import { consequenceOf, plainActor } from '@/lib/view/frame'
 import type { WorkflowDetail } from '@/lib/view/wire'
 import type { GraphEdge, GraphNode, Retry, Silence } from '@/lib/workflow/graph'
 import { DeclaredBox } from './declared-box'
+import { PackLists } from './pack-lists'
 import { PolicyBox } from './policy-box'
+import { ToolsBox } from './tools-box'
 
 /** Beside the graph: the selected step as its author wrote it, or the workflow itself. */
 export function StepFacts({ workflow, node }: { workflow: WorkflowDetail; node: string | undefined }) {
@@ -29,6 +31,8 @@ export function StepFacts({ workflow, node }: { workflow: WorkflowDetail; node: 
       </div>
       <div className="px-4 py-2">
         {step ? <Step node={step} edges={workflow.graph.edges} /> : <Whole workflow={workflow} />}
+        {!step && <ToolsBox workflow={workflow} />}
+        {!step && <PackLists graph={workflow.graph} />}
         {!step && <DeclaredBox graph={workflow.graph} />}
         {!step && <PolicyBox workflow={workflow} />}
       </div>
@@ -100,6 +104,14 @@ export function Step({ node, edges }: { node: GraphNode; edges: readonly GraphEd
             ))}
           </Fact>
         )}
+        {node.maxVisits !== undefined && (
+          <Fact label="Entries">
+            At most {count(node.maxVisits, 'visit')},{' '}
+            {node.onMaxVisits === undefined
+              ? 'then the run ends, budget-exhausted.'
+              : `then ${node.onMaxVisits} instead.`}
+          </Fact>
+        )}
         {node.priority !== 'normal' && <Fact label="Priority">{node.priority}</Fact>}
       </Facts>
       <Config node={node} />
@@ -109,7 +121,7 @@ export function Step({ node, edges }: { node: GraphNode; edges: readonly GraphEd
 
 /** True when the run waits at this step for a person: before it by the author's wish, or because waiting is all it does. */
 export function asksPerson(node: GraphNode): boolean {
-  return node.approval !== undefined || node.kind === 'pause_for_approval'
+  return node.approval !== undefined || node.kind === 'pause_for_approval' || node.kind === 'await_event'
 }
 
 /** Longer than this a member of the config is a text of its own. */
@@ -184,6 +196,14 @@ function retryWords({ maxAttempts, baseMs, factor, linear, jitter }: Retry, extr
 
 function approvalWords(node: GraphNode): ReactNode {
   const { approval } = node
+  if (node.kind === 'await_event' && !approval) {
+    const role = typeof node.config.role === 'string' ? node.config.role : 'operator'
+    return (
+      <>
+        {role}. <Sub>It waits for an event from a person, or from another system over the API.</Sub>
+      </>
+    )
+  }
   if (!approval) return asksPerson(node) ? 'A person: it waits until someone lets the run go on.' : 'Nobody.'
   const until =
     approval.deadlineS === undefined ? 'No deadline' : `Within ${duration(approval.deadlineS * 1000)}`

@@ -2,6 +2,7 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Json } from '@/lib/base/json'
 import type { PolicyCheck, Validation, WorkflowDetail } from '@/lib/view/wire'
+import type { ToolBinding } from '@/lib/workflow/graph'
 import { api } from './api'
 import { keys } from './keys'
 
@@ -52,6 +53,23 @@ export function useImport() {
       })
       return { stored, isNew }
     },
+    onSuccess: () => client.invalidateQueries({ queryKey: keys.workflows }),
+  })
+}
+
+export interface BindWish {
+  tool: string
+  binding: ToolBinding | null
+  newest: string
+  idempotencyKey: string
+}
+
+/** Binds a tool of a pack: its text with that binding is a new version, and what was found in it comes along. */
+export function useBindTool(version: string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: ({ idempotencyKey, ...body }: BindWish) =>
+      api<WorkflowDetail>(`/workflows/${version}/bindings`, { method: 'POST', body, idempotencyKey }),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.workflows }),
   })
 }
