@@ -12,6 +12,7 @@
  */
 import { useRouter } from 'next/navigation'
 import { useDeferredValue, useMemo, useState } from 'react'
+import { ArtifactsPane } from '@/components/artifacts/artifacts-pane'
 import { isToChoose, RollbackChoice } from '@/components/rollback/rollback-choice'
 import { RunGraph } from '@/components/run-graph/run-graph'
 import { CausePanel } from '@/components/timeline/cause-panel'
@@ -90,8 +91,10 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
   const below = useBelow(run, fold)
   const chain = useChain(fold, view.cause)
   const show = showFrom(view.show)
+  // A table of values wants the width; what it opens it shows itself.
+  const wide = show === 'artifacts'
   // What needs someone is what a person came for, unless they say otherwise.
-  const node = selectedNode(view, fold, below, dismissed || !begun)
+  const node = selectedNode({ view, fold, below, at: shown.at, dismissed: dismissed || !begun })
   const select = (id: string | undefined) => {
     setDismissed(id === undefined)
     change({ node: id, visit: undefined, token: undefined, cause: undefined })
@@ -140,13 +143,24 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
           onRetry={() => void ledger.read()}
         />
       )}
-      <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col md:grid-cols-[minmax(0,1fr)_var(--inspector)]">
-        <div className="flex min-h-0 min-w-0 flex-col border-r max-md:shrink-0 max-md:border-r-0">
+      <div
+        className={cx(
+          'grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col',
+          !wide && 'md:grid-cols-[minmax(0,1fr)_var(--inspector)]',
+        )}
+      >
+        <div
+          className={cx(
+            'flex min-h-0 min-w-0 flex-col max-md:border-r-0',
+            wide ? 'max-md:flex-1' : 'border-r max-md:shrink-0',
+          )}
+        >
           <StoppedClock value={shown.asOf}>
             <div
               className={cx(
-                'min-h-0 flex-1 max-md:flex-none max-md:border-b',
-                show === 'graph' ? 'max-md:h-36' : 'max-md:h-[45dvh]',
+                'min-h-0 flex-1 max-md:border-b',
+                !wide && 'max-md:flex-none',
+                !wide && (show === 'graph' ? 'max-md:h-36' : 'max-md:h-[45dvh]'),
               )}
             >
               {!begun ? (
@@ -163,6 +177,8 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
                     change({ token: String(row.seq), ...(row.node ? { node: row.node } : {}) })
                   }
                 />
+              ) : show === 'artifacts' ? (
+                <ArtifactsPane run={run} detail={detail} fold={fold} at={shown.at} onAt={moment.goTo} />
               ) : show === 'decisions' ? (
                 <DecisionsPane fold={fold} at={shown.at} labelOf={label} onGo={moment.goTo} />
               ) : (
@@ -205,24 +221,28 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
               onArtifact={(artifact) => change({ artifact })}
               labelOf={label}
               compact={small}
+              // There the brackets move what is compared.
+              brackets={show !== 'artifacts'}
             />
           )}
         </div>
-        <StoppedClock value={shown.asOf}>
-          <Side
-            run={run}
-            detail={detail}
-            fold={fold}
-            shown={shown}
-            moment={moment}
-            chain={chain}
-            view={view}
-            change={change}
-            node={node}
-            below={below}
-            verification={verification.state}
-          />
-        </StoppedClock>
+        {!wide && (
+          <StoppedClock value={shown.asOf}>
+            <Side
+              run={run}
+              detail={detail}
+              fold={fold}
+              shown={shown}
+              moment={moment}
+              chain={chain}
+              view={view}
+              change={change}
+              node={node}
+              below={below}
+              verification={verification.state}
+            />
+          </StoppedClock>
+        )}
       </div>
     </>
   )
@@ -261,6 +281,7 @@ function toneOf(chain: CausalChain) {
 function tabsOf(fold: RunFold) {
   return [
     { show: 'graph' as const, word: 'Graph' },
+    { show: 'artifacts' as const, word: 'Artifacts', count: fold.timeline.artifacts.length },
     { show: 'ledger' as const, word: 'Ledger', count: fold.seq },
     { show: 'decisions' as const, word: 'Decisions', count: fold.timeline.marks('person').length },
   ]
@@ -282,9 +303,23 @@ function labelOf(fold: RunFold, node: string): string {
   return fold.index.nodes.get(node)?.label || node
 }
 
-function selectedNode(view: RunView, fold: RunFold, below: BelowRun, dismissed: boolean): string | undefined {
+/** The step under the microscope: the one that was chosen; of a moment of the past, the one that its token speaks of. */
+function selectedNode({
+  view,
+  fold,
+  below,
+  at,
+  dismissed,
+}: {
+  view: RunView
+  fold: RunFold
+  below: BelowRun
+  at: number | undefined
+  dismissed: boolean
+}): string | undefined {
   if (view.node !== undefined && fold.index.nodes.has(view.node)) return view.node
   if (dismissed) return undefined
+  if (at !== undefined) return fold.rows[at - 1]?.node ?? fold.timeline.transitionAt(at)?.node
   const waiting = below.summary?.steps.find(
     ({ node, states }) => (states.waiting ?? 0) > 0 && fold.index.nodes.has(node),
   )

@@ -3,8 +3,9 @@ import { ChevronDown, ChevronUp, Minus, Plus } from 'lucide-react'
 import Link from 'next/link'
 import { IconButton } from '@/components/ui/button'
 import { clockTime } from '@/lib/ui/format-time'
+import { links } from '@/lib/ui/links'
 import type { Timeline } from '@/lib/view/timeline/timeline'
-import { LanesChoice, SpeedChoice, TransportButtons } from './transport'
+import { LanesChoice, quietWhenOff, SpeedChoice, TransportButtons } from './transport'
 import type { FilmPrefs } from './use-film-prefs'
 import type { FilmView } from './use-film-view'
 import type { Moment } from './use-moment'
@@ -69,23 +70,34 @@ export function FilmHead({
       )}
       {!following && mayFork && (
         <Link
-          href={`/runs/${encodeURIComponent(run)}/fork?at=${seq}`}
+          href={links.fork(run, seq)}
           className="rounded-r1 text-ink-2 underline decoration-line-strong underline-offset-4 hover:text-ink"
         >
           Fork from here…
         </Link>
       )}
       <span className="flex-1" />
-      <Legend artifacts={timeline.artifacts.length > 0} />
+      {following && <Legend artifacts={timeline.artifacts.length > 0} />}
       <LanesChoice by={prefs.by} onBy={(by) => setPrefs({ by, collapsed: false })} />
       <span className="flex">
-        <IconButton label="Show more of the film" disabled={film.isWhole} onClick={() => film.zoom(0.5)}>
+        <IconButton
+          className={quietWhenOff}
+          label="Show more of the film"
+          disabled={film.isWhole}
+          onClick={() => film.zoom(0.5)}
+        >
           <Minus {...drawn} />
         </IconButton>
-        <IconButton label="Look closer at the film" disabled={last <= 1} onClick={() => film.zoom(2)}>
+        <IconButton
+          className={quietWhenOff}
+          label="Look closer at the film"
+          disabled={last <= 1}
+          onClick={() => film.zoom(2)}
+        >
           <Plus {...drawn} />
         </IconButton>
         <IconButton
+          className={quietWhenOff}
           label={prefs.collapsed ? 'Show the lines of the timeline' : 'Fold the timeline'}
           aria-expanded={!prefs.collapsed}
           onClick={() => setPrefs({ collapsed: !prefs.collapsed })}

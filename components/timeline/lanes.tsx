@@ -76,6 +76,7 @@ export function Lanes({
       aria-label={by === 'agent' ? 'Steps by agent' : 'Steps'}
       tabIndex={overflows ? 0 : undefined}
       className="tl-lanes ring-inside"
+      data-by={by}
       style={{ height: shownHeight }}
       onScroll={({ currentTarget }) =>
         setScrolled({ top: currentTarget.scrollTop, height: currentTarget.clientHeight })

@@ -27,6 +27,7 @@ export function RunTimeline({
   onArtifact,
   labelOf,
   compact,
+  brackets,
 }: {
   run: string
   fold: RunFold
@@ -40,6 +41,8 @@ export function RunTimeline({
   labelOf: (node: string) => string
   /** On a phone. */
   compact: boolean
+  /** `[` and `]` go to transitions here. */
+  brackets: boolean
 }) {
   const { timeline } = fold
   const last = timeline.seq
@@ -69,10 +72,12 @@ export function RunTimeline({
         const mark = noteworthyBeside(timeline, seq, by > 0 ? 'next' : 'previous', artifact)
         if (mark) byHand(mark.seq)
       },
-      transition: (by) => {
-        const to = transitionBeside(timeline, seq, by > 0 ? 'next' : 'previous')
-        if (to !== undefined) byHand(to)
-      },
+      transition: brackets
+        ? (by) => {
+            const to = transitionBeside(timeline, seq, by > 0 ? 'next' : 'previous')
+            if (to !== undefined) byHand(to)
+          }
+        : undefined,
       first: () => byHand(1),
       now: () => byHand(undefined),
       play: playback.toggle,

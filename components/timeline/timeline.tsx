@@ -116,6 +116,11 @@ export function Timeline({
         <Empty />
       ) : (
         <div ref={body} className="tl-body" {...scrub}>
+          <div className="tl-under" data-collapsed={prefs.collapsed}>
+            {cuts.map(({ x, width }) => (
+              <div key={x} className="tl-cut" style={{ left: x, width }} />
+            ))}
+          </div>
           {!prefs.collapsed && (
             <Lanes
               {...drawn}
@@ -140,9 +145,6 @@ export function Timeline({
           {!prefs.collapsed && <AxisRow scale={scale} view={film.view} cuts={cuts} />}
           <div className="tl-over" data-collapsed={prefs.collapsed}>
             <div className="tl-clip">
-              {cuts.map(({ x, width }) => (
-                <div key={x} className="tl-cut" style={{ left: x, width }} />
-              ))}
               {!following && <div className="tl-later" />}
               <div className="tl-head" />
             </div>

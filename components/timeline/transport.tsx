@@ -18,14 +18,24 @@ export interface TransportProps {
   onPlay: () => void
 }
 
+/** A button of the transport that cannot be pressed is quiet, and keeps its place. */
+export const quietWhenOff = 'disabled:border-transparent! disabled:bg-transparent! disabled:text-ink-4!'
+
 /** First, previous, play, next, now. */
 export function TransportButtons({ seq, last, following, playing, onGo, onPlay }: TransportProps) {
   return (
     <span className="flex shrink-0">
-      <IconButton label="First token" aria-keyshortcuts="Home" disabled={seq <= 1} onClick={() => onGo(1)}>
+      <IconButton
+        className={quietWhenOff}
+        label="First token"
+        aria-keyshortcuts="Home"
+        disabled={seq <= 1}
+        onClick={() => onGo(1)}
+      >
         <ChevronFirst {...drawn} />
       </IconButton>
       <IconButton
+        className={quietWhenOff}
         label="One token back"
         aria-keyshortcuts="ArrowLeft"
         disabled={seq <= 1}
@@ -35,6 +45,7 @@ export function TransportButtons({ seq, last, following, playing, onGo, onPlay }
       </IconButton>
       <PlayButton playing={playing} disabled={last <= 1} onPlay={onPlay} />
       <IconButton
+        className={quietWhenOff}
         label="One token on"
         aria-keyshortcuts="ArrowRight"
         disabled={seq >= last}
@@ -42,7 +53,13 @@ export function TransportButtons({ seq, last, following, playing, onGo, onPlay }
       >
         <ChevronRight {...drawn} />
       </IconButton>
-      <IconButton label="Now" aria-keyshortcuts="End" disabled={following} onClick={() => onGo(undefined)}>
+      <IconButton
+        className={quietWhenOff}
+        label="Now"
+        aria-keyshortcuts="End"
+        disabled={following}
+        onClick={() => onGo(undefined)}
+      >
         <ChevronLast {...drawn} />
       </IconButton>
     </span>
@@ -60,6 +77,7 @@ export function PlayButton({
 }) {
   return (
     <IconButton
+      className={quietWhenOff}
       label={playing ? 'Stop playing' : 'Play'}
       aria-keyshortcuts="Space"
       disabled={disabled}

@@ -9,7 +9,8 @@ import { keysRest } from '@/lib/ui/shortcuts'
 export interface FilmKeys {
   step: (by: 1 | -1) => void
   jump: (by: 1 | -1) => void
-  transition: (by: 1 | -1) => void
+  /** Absent where the brackets mean something else. */
+  transition: ((by: 1 | -1) => void) | undefined
   first: () => void
   now: () => void
   play: () => void
@@ -42,15 +43,16 @@ export function useFilmKeys(keys: FilmKeys, enabled: boolean): void {
 }
 
 function actOf({ key, shiftKey, repeat }: KeyboardEvent, keys: FilmKeys): (() => void) | undefined {
+  const { transition } = keys
   switch (key) {
     case 'ArrowLeft':
       return () => (shiftKey ? keys.jump(-1) : keys.step(-1))
     case 'ArrowRight':
       return () => (shiftKey ? keys.jump(1) : keys.step(1))
     case '[':
-      return () => keys.transition(-1)
+      return transition && (() => transition(-1))
     case ']':
-      return () => keys.transition(1)
+      return transition && (() => transition(1))
     case 'Home':
       return keys.first
     case 'End':
