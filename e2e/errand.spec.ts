@@ -67,7 +67,8 @@ test.describe
         const bundle = info.outputPath('run.tar')
         await page.getByRole('button', { name: 'More for bgp-failover-lab' }).click()
         const download = page.waitForEvent('download')
-        await page.getByRole('menuitem', { name: 'Export as a bundle' }).click()
+        await page.getByRole('menuitem', { name: 'Export incident…' }).click()
+        await page.getByRole('link', { name: /^Download the bundle, [\d.]+ k?B$/ }).click()
         await (await download).saveAs(bundle)
         const whole = await holdpoint('verify', bundle)
         expect(whole.code, whole.out).toBe(0)
@@ -75,8 +76,8 @@ test.describe
 
         const bytes = readFileSync(bundle)
         for (const [place, named] of [
-          [bytes.indexOf('"token":"', bytes.indexOf('"seq":3,')) + 60, 'ledger.jsonl'],
-          [bytes.indexOf('neighbor 192.0.2.1 shutdown'), 'values/'],
+          [bytes.indexOf('"token":"', bytes.indexOf('"seq":3,')) + 60, 'runs/'],
+          [bytes.indexOf('neighbor 192.0.2.1 shutdown', bytes.indexOf('"seq":1,')), 'values/'],
         ] as const) {
           const flipped = info.outputPath('flipped.tar')
           writeFileSync(flipped, withFlipped(bytes, place))

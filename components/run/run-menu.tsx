@@ -6,13 +6,14 @@ import { CompareDialog } from '@/components/compare/compare-dialog'
 import { Button, IconButton } from '@/components/ui/button'
 import { Dialog } from '@/components/ui/dialog'
 import { Field, Textarea } from '@/components/ui/field'
-import { Menu, MenuItem, MenuLine, MenuLink } from '@/components/ui/menu'
+import { Menu, MenuItem, MenuLine } from '@/components/ui/menu'
 import { tell, warn, warnOf } from '@/components/ui/toast'
 import { links } from '@/lib/ui/links'
-import { exportUrl, useRunCommand } from '@/lib/ui/run-queries'
+import { useRunCommand } from '@/lib/ui/run-queries'
 import { shortId } from '@/lib/ui/short-id'
 import { useSmallScreen } from '@/lib/ui/small-screen'
 import type { RunDetail } from '@/lib/view/wire'
+import { ExportDialog } from './export-dialog'
 
 /** What else can be done with a run. Whatever stops it asks first, and names it. */
 export function RunMenu({
@@ -30,6 +31,7 @@ export function RunMenu({
 }) {
   const small = useSmallScreen()
   const router = useRouter()
+  const [exporting, setExporting] = useState(false)
   const [asking, setAsking] = useState<'pause' | 'cancel'>()
   const [comparing, setComparing] = useState(false)
   const command = useRunCommand(detail.row.id)
@@ -64,6 +66,9 @@ export function RunMenu({
           Resume the run
         </Button>
       )}
+      <Button size="sm" className="max-xl:hidden" onClick={() => setExporting(true)}>
+        Export bundle…
+      </Button>
       <Menu
         trigger={
           <IconButton label={`More for ${workflow}`}>
@@ -90,14 +95,11 @@ export function RunMenu({
         )}
         <MenuItem onSelect={() => setComparing(true)}>Compare with…</MenuItem>
         <MenuLine />
-        <MenuLink>
-          <a href={exportUrl(id)} download>
-            Export as a bundle
-          </a>
-        </MenuLink>
+        <MenuItem onSelect={() => setExporting(true)}>Export incident…</MenuItem>
         <MenuItem onSelect={() => void copyLink()}>Copy a link to this view</MenuItem>
       </Menu>
       {comparing && <CompareDialog row={detail.row} onClose={() => setComparing(false)} />}
+      {exporting && <ExportDialog run={id} name={name} onClose={() => setExporting(false)} />}
       {asking && (
         <StopDialog
           key={asking}

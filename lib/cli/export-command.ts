@@ -51,7 +51,7 @@ function tell(file: string, { manifest, size }: PlannedBundle, sha256: string): 
   const { tokens, runs, leftOut, forkedFrom } = manifest
   const below = runs.length > 1 ? ` of ${runs.length} runs` : ''
   console.log(
-    `Wrote ${file}: ${size} bytes with ${tokens} tokens${below}. Check it with: holdpoint verify ${file}`,
+    `Wrote ${file}: ${size} bytes with ${tokens} ${tokens === 1 ? 'token' : 'tokens'}${below}. Check it with: holdpoint verify ${file}`,
   )
   console.log(`  SHA-256 ${sha256}, the same whenever this state is exported`)
   for (const [why, words] of [

@@ -38,6 +38,8 @@ export const keys = {
   /** Forks begin and move on as other runs do: any run's event makes them old. */
   forks: (run: string) => ['runs', 'forks', run] as const,
   forkPlan: (id: string, at: number, version: string) => ['run', id, 'fork-plan', at, version] as const,
+  exportContents: (run: string, forks: boolean, maxValueBytes: number | undefined) =>
+    ['export-contents', run, forks, maxValueBytes ?? null] as const,
   rollbackPlan: (id: string, node: string, scope: string) => ['run', id, 'plan', node, scope] as const,
   workflows: ['workflows'] as const,
   planChoices: ['plan-choices'] as const,

@@ -131,8 +131,3 @@ export function useGiveEvent(run: string) {
     }) => api<unknown>(`/runs/${run}/events`, { method: 'POST', body, idempotencyKey }),
   })
 }
-
-/** Where the bundle is downloaded from: a link, so that the browser saves it. */
-export function exportUrl(run: string): string {
-  return `/api/v1/runs/${encodeURIComponent(run)}/export`
-}

@@ -12,7 +12,7 @@ import { canonicalJson } from '@/lib/base/canonical-json'
 import { type Hash, isHash, sha256 } from '@/lib/base/hash'
 import { runIdOf } from '@/lib/base/ids'
 import { isJsonObject } from '@/lib/base/json'
-import { isProblem, Problem } from '@/lib/base/problem'
+import { isProblem, Problem, type ProblemCode } from '@/lib/base/problem'
 import { version as program } from '@/lib/base/version'
 import { decodeJws, payloadOf, unverifiedPayload } from '@/lib/ect/jws'
 import { keyFor, parseKeySet, type VerificationKey, type VerificationKeys } from '@/lib/ect/keys'
@@ -139,6 +139,8 @@ class Examination {
   #contents: BundleContents | undefined
   #held: Held | undefined
   #entries = new Map<string, TarEntry>()
+  /** Ledgers and heads whose bytes are not those that the manifest lists. */
+  readonly #changed: string[] = []
 
   constructor(options: VerifyBundleOptions) {
     this.#options = options
@@ -272,7 +274,6 @@ class Examination {
   ): Promise<void> {
     this.#checkRuns(manifest)
     this.#compareEntries(manifest, entries)
-    const blamed = this.#failures.length
     this.#contents = this.#contentsOf(manifest, keys)
     const graphs = this.#graphs(manifest)
     const named = new NamedValues()
@@ -287,8 +288,11 @@ class Examination {
       heads += about.heads
       if (read) runs.push(read)
     }
-    // A changed ledger's fault is named by its token; what rests on it is not looked at.
-    if (blamed > 0 || runs.length < manifest.runs.length || this.#failures.length > 0) return
+    for (const name of this.#changed) {
+      if (!this.#failures.some(({ entry }) => entry === name)) this.#noteChanged(name, 'bundle_invalid')
+    }
+    // What rests on something that does not hold is not looked at.
+    if (runs.length < manifest.runs.length || this.#failures.length > 0) return
     const evidence = this.#evidence(manifest, runs)
     checkLinks(manifest, runs, (failure) => this.note(failure))
     this.#checkCounts(manifest, evidence)
@@ -342,6 +346,14 @@ class Examination {
     }
   }
 
+  #noteChanged(name: string, code: ProblemCode): void {
+    this.note({
+      entry: name,
+      code,
+      sentence: `The bytes of "${name}" are not those that the manifest lists.`,
+    })
+  }
+
   /** Names, order, sizes and hashes, exactly as the manifest says; and no entry that a bundle has no place for. */
   #compareEntries(manifest: Manifest, entries: readonly TarEntry[]): void {
     const expected = expectedNames(manifest)
@@ -358,12 +370,9 @@ class Examination {
         doubt(name, `The manifest lists "${name}" here, and the bundle has ${quoted(entry?.name)}`)
       }
       if (entry.content.length === listed.size && sha256(entry.content) === listed.sha256) continue
-      const code = isValueEntry(listed) ? 'bundle_value_wrong' : 'bundle_invalid'
-      this.note({
-        entry: name,
-        code,
-        sentence: `The bytes of "${name}" are not those that the manifest lists.`,
-      })
+      // Where it is a ledger, its token is named, since that is what one wants to know.
+      if (name.startsWith('runs/')) this.#changed.push(name)
+      else this.#noteChanged(name, isValueEntry(listed) ? 'bundle_value_wrong' : 'bundle_invalid')
     }
     const more = present[manifest.entries.length]
     if (more) doubt(more.name, `The bundle has an entry "${more.name}" that the manifest does not list`)

@@ -1,5 +1,6 @@
 /** A run with all its evidence, as a file that anyone can verify; and what is in it, before it is downloaded. */
 import { z } from 'zod'
+import { Problem } from '@/lib/base/problem'
 import type { ExportContents } from '@/lib/view/wire'
 import { bundleMaxBytes, bundleMediaType, type LeftOut } from '../bundle/bundle'
 import { decisionsOf } from '../bundle/claims'
@@ -48,7 +49,14 @@ async function plannedFor({
   params: Record<string, string>
   url: URL
 }) {
-  const { store, keys } = installation
+  const { store, keys, opened } = installation
+  // What it would write would be signed by a key that is nobody's.
+  if (opened) {
+    throw new Problem(
+      'opened_read_only',
+      `This console shows the bundle ${opened.file}; that file is the evidence, so hand it on as it is.`,
+    )
+  }
   const { forks, max_value_bytes: valueMaxBytes } = queryOf(url, exportQuery)
   const gathered = await gather(
     runIdFrom(params.run),
