@@ -297,8 +297,10 @@ function whatWillHappen({ graph }: WorkflowDetail): string {
 function walkWords(graph: WorkflowGraph): string {
   const held = graph.nodes.filter(asksPerson).length
   const forGood = graph.nodes.filter((node) => consequenceOf(node) === 'irreversible').length
-  const below = graph.nodes.filter(({ kind }) => beginsRuns(kind)).length
+  const turns = graph.nodes.filter(({ kind }) => kind === 'prompt_state').length
+  const below = graph.nodes.filter(({ kind }) => beginsRuns(kind)).length - turns
   const may = [
+    ...(turns > 0 ? [`asks a model at ${turns}`] : []),
     ...(held > 0 ? [`waits for a person at ${held}`] : []),
     ...(below > 0 ? [`begins other runs at ${below}`] : []),
     ...(forGood > 0 ? [`cannot be undone at ${forGood}`] : []),

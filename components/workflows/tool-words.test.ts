@@ -36,6 +36,10 @@ describe('what runs a tool', () => {
       'asks operator:oncall',
     )
     expect(bindingWords(bound('write_file', { path_from: 'args.path' }))).toBe('write a file')
+    const agent = 'spiffe://holdpoint.local/agent/edge-router-07'
+    expect(bindingWords(bound('agent', { agent, operation: 'update-bgp-peer' }))).toBe(
+      'has edge-router-07 do update-bgp-peer',
+    )
     expect(bindingWords(undefined)).toBe('nothing yet')
   })
 })

@@ -56,6 +56,8 @@ export function bindingWords(binding: ToolBinding | undefined): string {
       return `calls ${said('tool')}${config.server === undefined ? ' of an MCP server' : ` of the MCP server ${said('server')}`}`
     case 'call':
       return `runs the workflow ${said('workflow')}`
+    case 'agent':
+      return `has ${said('agent').split('/').at(-1)} do ${said('operation')}`
     case 'await_event':
       return `asks ${config.role === undefined ? 'operator' : said('role')}`
     default:
