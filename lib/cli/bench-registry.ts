@@ -1,5 +1,6 @@
 import { agentdParse } from './bench/agentd-parse'
 import { consoleAtSize } from './bench/console'
+import { diff } from './bench/diff'
 import { durableSteps } from './bench/durable-steps'
 import type { Benchmark } from './bench/figures'
 import { longLedger } from './bench/long-ledger'
@@ -17,6 +18,7 @@ export const benchmarks: readonly Benchmark[] = [
   stepHistory,
   longLedger,
   scrub,
+  diff,
   memory,
   consoleAtSize,
   agentdParse,

@@ -91,21 +91,23 @@ export class ArtifactTrace {
     this.#slots = this.#beforeLast.map((slot) => ({ ...slot }))
     this.rows.pop()
     const { transitions } = timeline
+    const writes = this.#artifacts.map(({ name }) => timeline.writesOf(name))
     for (let at = this.rows.length; at < transitions.length; at++) {
       const isLast = at === transitions.length - 1
       if (isLast) this.#beforeLast = this.#slots.map((slot) => ({ ...slot }))
-      this.#add(timeline, transitions[at] as Transition, isLast)
+      this.#add(writes, transitions[at] as Transition, isLast)
     }
     return true
   }
 
-  #add(timeline: Traced, transition: Transition, isLast: boolean): void {
+  #add(writes: readonly (readonly ArtifactSet[])[], transition: Transition, isLast: boolean): void {
     const until = isLast ? Number.POSITIVE_INFINITY : arrivedBy(transition)
     const above = this.rows.at(-1)?.cells
     let moved = above === undefined
-    for (const [column, slot] of this.#slots.entries()) {
-      const { name, mode } = this.#artifacts[column] as TraceArtifact
-      if (advance(slot, timeline.writesOf(name), transition.seq, until, mode)) moved = true
+    for (let column = 0; column < this.#slots.length; column++) {
+      const slot = this.#slots[column] as Slot
+      const mode = this.#artifacts[column]?.mode ?? 'replace'
+      if (advance(slot, writes[column] ?? [], transition.seq, until, mode)) moved = true
     }
     this.rows.push({
       number: this.rows.length + 1,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { hashJson } from '@/lib/base/hash'
-import { claimsOf } from '@/lib/engine/fact-codec'
 import { begun, done, historyOf, started, type Word } from '@/lib/engine/histories'
 import type { ArtifactDeclaration, WorkflowGraph } from '@/lib/workflow/graph'
 import { graphOf } from '@/lib/workflow/graph-fixture'
 import { comparedSentence, compareRuns } from './compare-runs'
 import { RunFold } from './run-fold'
+import { blankLedger } from './timeline/blank-ledger'
 import { TraceView } from './trace-view'
 
 const slot = (name: string, mode: 'replace' | 'append'): ArtifactDeclaration => ({
@@ -56,19 +56,7 @@ const turn = (node: string, event: string, ...writes: Word[]) => [started(node),
 /** A run as the browser has it: its tokens, decoded and folded. */
 function viewOf(graph: WorkflowGraph, words: Word[]): TraceView {
   const fold = new RunFold(graph)
-  const frame = {
-    iss: 'spiffe://a/b',
-    aud: 'x',
-    wid: '00000000-0000-4000-8000-000000000000',
-    vocabulary: 'atd',
-  } as const
-  fold.add(
-    historyOf(graph, words).facts.map((fact, at) => {
-      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-      const token = `${part({ typ: 'wimse-exec+jwt', alg: 'ES256', kid: 'k' })}.${part(claimsOf(fact, frame))}.${'A'.repeat(86)}`
-      return { seq: at + 1, position: at + 1, token, prevHash: '', hash: `h${at}` }
-    }),
-  )
+  fold.add(blankLedger(historyOf(graph, words).facts))
   return new TraceView(fold).update()
 }
 

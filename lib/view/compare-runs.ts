@@ -29,12 +29,13 @@ export interface ComparedRuns {
 }
 
 export function compareRuns(a: TraceView, b: TraceView): ComparedRuns {
+  const slots = slotsOf(a, b)
   const numbers = new SlotNumbers()
   const visits = aligned(a.rows, b.rows).map(([rowA, rowB]): ComparedVisit => {
     const { node, visit } = (rowA ?? rowB)?.transition ?? { node: '', visit: 0 }
     if (!rowA || !rowB)
       return { node, visit, ...(rowA && { a: rowA }), ...(rowB && { b: rowB }), differs: [] }
-    return { node, visit, a: rowA, b: rowB, differs: differencesOf(a, rowA, b, rowB, numbers) }
+    return { node, visit, a: rowA, b: rowB, differs: differencesOf(a, rowA, b, rowB, slots, numbers) }
   })
   const both = visits.filter((visit) => visit.a && visit.b)
   return {
@@ -80,17 +81,35 @@ function differencesOf(
   rowA: TraceRow,
   b: TraceView,
   rowB: TraceRow,
+  slots: readonly Slot[],
   numbers: SlotNumbers,
 ): RunDifference[] {
   const differs: RunDifference[] = []
   if (a.stateOf(rowA) !== b.stateOf(rowB)) differs.push('state')
   if (rowA.transition.event !== rowB.transition.event) differs.push('event')
   if (a.outputOf(rowA) !== b.outputOf(rowB)) differs.push('output')
-  for (const artifact of artifactsOf(a, b)) {
-    const here = numbers.of(a.written(rowA, artifact))
-    if (here !== numbers.of(b.written(rowB, artifact))) differs.push({ artifact })
+  for (const { artifact, inA, inB } of slots) {
+    const here = numbers.of(rowA.cells[inA]?.written)
+    if (here !== numbers.of(rowB.cells[inB]?.written)) differs.push({ artifact })
   }
   return differs
+}
+
+/** An artifact and its column in each run; -1 where that one has none. */
+interface Slot {
+  artifact: string
+  inA: number
+  inB: number
+}
+
+function slotsOf(a: TraceView, b: TraceView): Slot[] {
+  const columnOf = (view: TraceView, artifact: string) =>
+    view.columns.findIndex(({ name }) => name === artifact)
+  return artifactsOf(a, b).map((artifact) => ({
+    artifact,
+    inA: a.hasArtifacts ? columnOf(a, artifact) : -1,
+    inB: b.hasArtifacts ? columnOf(b, artifact) : -1,
+  }))
 }
 
 /** Artifacts of both runs, by name. */

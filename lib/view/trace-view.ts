@@ -5,7 +5,7 @@
  */
 import type { Hash } from '@/lib/base/hash'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
-import { ArtifactTrace, entriesOf, type TraceRow, type Written } from './artifact-trace'
+import { ArtifactTrace, entriesOf, type TraceRow } from './artifact-trace'
 import type { RunFold } from './run-fold'
 import type { EntryRef } from './slot-diff'
 
@@ -31,7 +31,8 @@ const missing: TraceValue = { count: 0, changed: false }
 export class TraceView {
   readonly #fold: RunFold
   readonly #trace: ArtifactTrace
-  readonly #rowOf = new Map<string, TraceRow>()
+  /** Rows by their visit, as far as somebody asked. */
+  readonly #rowOf = new Map<string, number>()
   #known = 0
   #columns: readonly TraceColumn[] = [output]
 
@@ -43,10 +44,7 @@ export class TraceView {
   /** Takes what the fold has new. */
   update(): this {
     if (!this.#trace.update(this.#fold.timeline)) return this
-    const { rows, artifacts } = this.#trace
-    // Visits keep their numbers; the rows of those that are still open are made anew.
-    for (let at = Math.max(0, this.#known - 1); at < rows.length; at++) this.#remember(rows[at] as TraceRow)
-    this.#known = rows.length
+    const { artifacts } = this.#trace
     if (artifacts.length > (this.hasArtifacts ? this.#columns.length : 0)) {
       this.#columns = artifacts.map(({ name, mode, mediaType }) => ({
         name,
@@ -56,11 +54,6 @@ export class TraceView {
       }))
     }
     return this
-  }
-
-  #remember(row: TraceRow): void {
-    const { node, visit } = row.transition
-    this.#rowOf.set(`${visit} ${node}`, row)
   }
 
   get rows(): readonly TraceRow[] {
@@ -77,8 +70,12 @@ export class TraceView {
 
   /** The row of a visit; undefined where the run never came to it. */
   rowOf(node: string, visit: number): TraceRow | undefined {
-    const row = this.#rowOf.get(`${visit} ${node}`)
-    return row && this.#trace.rows[row.number - 1]
+    const { rows } = this.#trace
+    for (; this.#known < rows.length; this.#known++) {
+      const { transition, number } = rows[this.#known] as TraceRow
+      this.#rowOf.set(`${transition.visit} ${transition.node}`, number)
+    }
+    return rows[(this.#rowOf.get(`${visit} ${node}`) ?? 0) - 1]
   }
 
   /** Index of the last row that had begun by that token; -1 before the first. */
@@ -110,12 +107,6 @@ export class TraceView {
     }
     const written = row.cells[column]?.written
     return written && entriesOf(written).map((set) => ({ hash: set.value, mediaType: set.mediaType }))
-  }
-
-  /** The writings behind an artifact in a row. */
-  written(row: TraceRow, artifact: string): Written | undefined {
-    return row.cells[this.#columns.findIndex(({ of, name }) => of === 'artifact' && name === artifact)]
-      ?.written
   }
 
   /** True when a column holds the same in two rows. */
