@@ -199,7 +199,7 @@ function Planned({
   return (
     <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] max-md:block max-md:overflow-y-auto md:grid-cols-[minmax(0,1fr)_minmax(340px,420px)]">
       <div
-        className={cx('min-h-0 min-w-0 overflow-y-auto px-4 py-5 md:border-r', stale && 'opacity-60')}
+        className={cx('min-h-0 min-w-0 px-4 py-5 md:overflow-y-auto md:border-r', stale && 'opacity-60')}
         aria-busy={stale}
       >
         <div className="mx-auto flex max-w-[860px] flex-col gap-5">
@@ -213,7 +213,10 @@ function Planned({
           <ForkValues plan={plan} edits={edits} fault={fault} onEdit={onEdit} />
         </div>
       </div>
-      <aside aria-label="What will happen" className="min-h-0 overflow-y-auto px-4 pb-8 pt-5 max-md:border-t">
+      <aside
+        aria-label="What will happen"
+        className="min-h-0 px-4 pb-8 pt-5 max-md:border-t md:overflow-y-auto"
+      >
         <div className="flex flex-col gap-4">
           <VersionChoice plan={plan} onChoose={onVersion} />
           <WayChoice dryRun={dryRun} onChoose={setDryRun} />
@@ -267,12 +270,17 @@ function footWords(may: boolean, wrong: readonly string[], danger: boolean): str
     : 'A new run begins. If the original did more since, nothing is begun and you see what is different.'
 }
 
+/** A visit and its number stay on one line. */
+function unbroken(words: string): string {
+  return words.replaceAll(/visit (\d)/g, 'visit\u00a0$1')
+}
+
 /** Where the fork stands, in words, and what it takes over. */
 function Position({ plan }: { plan: ForkPlanView }) {
   return (
     <div>
       <h2 className="text-balance text-t3 tracking-[-0.01em]">
-        {positionWords(plan)}, <span className="num text-ink-3">{duration(plan.elapsedMs)}</span>
+        {unbroken(positionWords(plan))}, <span className="num text-ink-3">{duration(plan.elapsedMs)}</span>
       </h2>
       <p className="mt-1 text-ink-2">{carriedWords(plan)}</p>
       {plan.insteadOf && (

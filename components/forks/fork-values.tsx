@@ -127,15 +127,16 @@ function aboutSlot({ mediaType, mode, entries, hash }: ForkArtifact): string {
 
 /** What is too long or no text is carried as it is. */
 function Unedited({ artifact }: { artifact: ForkArtifact }) {
+  const { hash, size } = artifact
   const why =
-    artifact.size === undefined
-      ? 'is neither text nor JSON'
-      : `has ${sizeWords(artifact.size)}, too long to edit here`
+    size === undefined
+      ? `It is neither text nor JSON and cannot be edited here${hash === undefined ? '' : '; the fork has it as it is'}.`
+      : `It has ${sizeWords(size)}, too long to edit here; the fork has it as it is.`
   return (
     <div className="rounded-r2 border bg-surface px-3 py-2">
       <span className="mono font-medium">{artifact.name}</span>{' '}
       <span className="text-t1 text-ink-3">
-        {aboutSlot(artifact)}. It {why}; the fork has it as it is.
+        {aboutSlot(artifact)}. {why}
       </span>
     </div>
   )

@@ -37,8 +37,7 @@ export function ValueEditor({
   const lines = Math.min(rows.most, Math.max(rows.least, draft.text.split('\n').length))
   const edited = draft.text !== draft.before
   return (
-    <section
-      aria-labelledby={`${id}-name`}
+    <div
       className={cx(
         'rounded-r2 border bg-surface',
         state.is === 'changed' && 'border-ink shadow-[inset_2px_0_0_var(--ink)]',
@@ -46,7 +45,7 @@ export function ValueEditor({
       )}
     >
       <div className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1 px-3 py-1">
-        <label id={`${id}-name`} htmlFor={id} className="mono font-medium [overflow-wrap:anywhere]">
+        <label htmlFor={id} className="mono font-medium [overflow-wrap:anywhere]">
           {name}
         </label>
         <span className="text-t1 text-ink-3">{about}</span>
@@ -91,6 +90,6 @@ export function ValueEditor({
           <Diff title={name} before={draft.before} after={draft.text} numbers={false} />
         </div>
       )}
-    </section>
+    </div>
   )
 }

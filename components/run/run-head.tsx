@@ -1,6 +1,7 @@
 'use client'
 import { ChevronLeft } from 'lucide-react'
 import Link from 'next/link'
+import { ForkedFrom } from '@/components/forks/fork-tree'
 import { LiveTime } from '@/components/run-graph/graph-node'
 import { filmKeyWords } from '@/components/timeline/use-film-keys'
 import { Button } from '@/components/ui/button'
@@ -70,6 +71,11 @@ export function RunHead({
       </h1>
       <CopyId id={id} what="run id" className={cx('text-ink-3 max-md:hidden', past && 'max-xl:hidden')} />
       {fold.dryRun && <Tag>dry run</Tag>}
+      {detail.row.forkOf && (
+        <span className="text-ink-3 max-xl:hidden">
+          forked from <ForkedFrom run={id} of={detail.row.forkOf} />
+        </span>
+      )}
       {waits && <WaitsBelow waits={waits} />}
       {fold.seq > 0 && !waits && (
         <span
@@ -108,7 +114,7 @@ export function RunHead({
       )}
       <span className="flex-1 max-md:hidden" />
       <VerifyButton verification={verification} seq={fold.seq} />
-      {rollBack !== undefined && fold.seq > 0 && !past && (
+      {rollBack !== undefined && fold.seq > 0 && (
         <Button size="sm" asChild className="max-md:hidden">
           <Link href={links.rollback(id, { node: rollBack })}>Roll back…</Link>
         </Button>
@@ -116,7 +122,7 @@ export function RunHead({
       <RunMenu
         detail={detail}
         status={fold.status}
-        rollBack={past ? undefined : rollBack}
+        rollBack={rollBack}
         show={show === 'ledger' ? 'ledger' : 'graph'}
         onShow={onShow}
       />
