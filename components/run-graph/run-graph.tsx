@@ -293,7 +293,8 @@ function useCursor(
   )
 
   function onKeyDown(event: KeyboardEvent) {
-    if (!isArrowKey(event.key) || !layout || !(event.target instanceof HTMLElement)) return
+    // With Shift they are the film's.
+    if (event.shiftKey || !isArrowKey(event.key) || !layout || !(event.target instanceof HTMLElement)) return
     if (!event.target.id.startsWith(prefix)) return
     const from = event.target.id.slice(prefix.length)
     event.preventDefault()

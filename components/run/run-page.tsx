@@ -99,7 +99,8 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
     setDismissed(id === undefined)
     change({ node: id, visit: undefined, token: undefined, cause: undefined })
   }
-  const rollBack = detail.may.rollBack ? fold.rollbackNodeFor(node) : undefined
+  // Found by a search through the graph: not worth it for every moment that is passed by.
+  const rollBack = detail.may.rollBack && !past ? fold.rollbackNodeFor(node) : undefined
   const stepOut = () => {
     if (view.token) return change({ token: undefined })
     if (view.cause) return change({ cause: undefined })
@@ -109,7 +110,7 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
   const onShow = (next: RunShow) => change({ show: next === 'graph' ? undefined : next })
   useShortcuts({
     Escape: stepOut,
-    r: rollBack && begun && !past ? () => router.push(links.rollback(run, { node: rollBack })) : undefined,
+    r: rollBack && begun ? () => router.push(links.rollback(run, { node: rollBack })) : undefined,
     l: () => onShow(show === 'ledger' ? 'graph' : 'ledger'),
   })
 

@@ -1,5 +1,6 @@
 'use client'
 import Link from 'next/link'
+import { ForkTree } from '@/components/forks/fork-tree'
 import { Gauges } from '@/components/timeline/gauges'
 import { Actor } from '@/components/ui/actor'
 import { CopyId } from '@/components/ui/copy-id'

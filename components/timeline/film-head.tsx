@@ -4,6 +4,7 @@ import Link from 'next/link'
 import { IconButton } from '@/components/ui/button'
 import { clockTime } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
+import type { LaneBy } from '@/lib/view/timeline/terms'
 import type { Timeline } from '@/lib/view/timeline/timeline'
 import { LanesChoice, quietWhenOff, SpeedChoice, TransportButtons } from './transport'
 import type { FilmPrefs } from './use-film-prefs'
@@ -24,6 +25,7 @@ export function FilmHead({
   playback,
   mayFork,
   film,
+  by,
   prefs,
   setPrefs,
 }: {
@@ -37,6 +39,7 @@ export function FilmHead({
   playback: Playback
   mayFork: boolean
   film: FilmView
+  by: LaneBy
   prefs: FilmPrefs
   setPrefs: (change: Partial<FilmPrefs>) => void
 }) {
@@ -78,7 +81,7 @@ export function FilmHead({
       )}
       <span className="flex-1" />
       {following && <Legend artifacts={timeline.artifacts.length > 0} />}
-      <LanesChoice by={prefs.by} onBy={(by) => setPrefs({ by, collapsed: false })} />
+      <LanesChoice by={by} onBy={(chosen) => setPrefs({ by: chosen, collapsed: false })} />
       <span className="flex">
         <IconButton
           className={quietWhenOff}

@@ -95,6 +95,7 @@ export function Timeline({
   const cuts = useMemo(() => breaksBetween(scale, film.view), [scale, film.view])
   const drawn = { timeline, scale, view: film.view, seq: timeline.seq }
   const empty = timeline.seq <= 1
+  const by = prefs.by ?? (timeline.lanes('agent').length > 1 ? 'agent' : 'node')
   const words = tokenWords(rows[seq - 1], labelOf)
   return (
     <section ref={whole} aria-label="Timeline" className="tl" data-collapsed={prefs.collapsed}>
@@ -109,6 +110,7 @@ export function Timeline({
         playback={playback}
         mayFork={mayFork}
         film={film}
+        by={by}
         prefs={prefs}
         setPrefs={setPrefs}
       />
@@ -116,7 +118,7 @@ export function Timeline({
         <Empty />
       ) : (
         <div ref={body} className="tl-body" {...scrub}>
-          <div className="tl-under" data-collapsed={prefs.collapsed}>
+          <div className="tl-under">
             {cuts.map(({ x, width }) => (
               <div key={x} className="tl-cut" style={{ left: x, width }} />
             ))}
@@ -124,7 +126,7 @@ export function Timeline({
           {!prefs.collapsed && (
             <Lanes
               {...drawn}
-              by={prefs.by}
+              by={by}
               height={prefs.height}
               chosen={chosen}
               at={following ? undefined : seq}
@@ -143,7 +145,7 @@ export function Timeline({
             words={words}
           />
           {!prefs.collapsed && <AxisRow scale={scale} view={film.view} cuts={cuts} />}
-          <div className="tl-over" data-collapsed={prefs.collapsed}>
+          <div className="tl-over">
             <div className="tl-clip">
               {!following && <div className="tl-later" />}
               <div className="tl-head" />

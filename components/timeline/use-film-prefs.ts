@@ -7,11 +7,12 @@ export interface FilmPrefs {
   /** Most px the lines take. */
   height: number
   collapsed: boolean
-  by: LaneBy
+  /** Absent until somebody chose: by agent where there are several. */
+  by?: LaneBy | undefined
 }
 
 const key = 'holdpoint.timeline'
-const usual: FilmPrefs = { height: 128, collapsed: false, by: 'node' }
+const usual: FilmPrefs = { height: 128, collapsed: false }
 
 export function useFilmPrefs(): [FilmPrefs, (change: Partial<FilmPrefs>) => void] {
   const [prefs, setPrefs] = useState(usual)
@@ -39,7 +40,7 @@ function kept(): FilmPrefs {
     return {
       height: typeof height === 'number' && height >= 24 && height <= 480 ? height : usual.height,
       collapsed: collapsed === true,
-      by: by === 'agent' ? 'agent' : usual.by,
+      by: by === 'agent' || by === 'node' ? by : undefined,
     }
   } catch {
     return usual

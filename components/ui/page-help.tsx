@@ -32,7 +32,7 @@ export function PageHelp({
       <h2>{page}</h2>
       <div className="mt-1 text-ink-2">{children}</div>
       {keys.length > 0 && (
-        <dl className="mt-3 grid grid-cols-[56px_1fr] gap-y-1.5 border-t pt-3 max-md:hidden">
+        <dl className="mt-3 grid grid-cols-[auto_1fr] gap-x-3 gap-y-1.5 border-t pt-3 max-md:hidden">
           {keys.map(([key, does]) => (
             <div key={key} className="contents">
               <dt className="flex gap-1">
