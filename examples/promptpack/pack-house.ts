@@ -5,6 +5,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { z } from 'zod'
 import type { Principal } from '@/lib/auth/principal'
 import type { Hash } from '@/lib/base/hash'
 import type { RunId } from '@/lib/base/ids'
@@ -37,6 +38,8 @@ export const ada: Principal = {
 
 /** One row of the trace, as it is read aloud: `implement (2)`, `TestsFailed`, and each artifact on arriving there. */
 export interface ReadRow {
+  /** The token it begins at. */
+  seq: number
   to: string
   event: string
   values: Record<string, string>
@@ -98,14 +101,14 @@ export class PackHouse {
     return this.house.book.read(run, reader)
   }
 
-  /** Child runs of a run's turns, in the order they began. */
-  async turns(run: RunId): Promise<{ outcome: RunOutcome; path: string[] }[]> {
+  /** The runs that a run's states were done by, in the order they began: the steps of each, and what was said in it. */
+  async turns(run: RunId): Promise<{ path: string[]; talk: string[] }[]> {
     const { items } = await this.house.store.runs.list({ parent: run }, { limit: 100 })
     const inOrder = [...items].sort((a, b) => a.startedAt - b.startedAt)
     return Promise.all(
       inOrder.map(async ({ runId }) => ({
-        outcome: await this.settled(runId),
         path: await this.look(runId, ({ walk }) => walk?.path.map(({ visit }) => visit.node) ?? []),
+        talk: talkOf((await this.settled(runId)).finalValue),
       })),
     )
   }
@@ -134,6 +137,7 @@ export class PackHouse {
           return [name, await this.shown(last.hash, last.mediaType)]
         })
         return {
+          seq: row.transition.seq,
           to: view.rows.some((other) => other.transition.node === node && other.transition.visit > 1)
             ? `${node} (${visit})`
             : node,
@@ -150,6 +154,14 @@ export class PackHouse {
     return shortValue(contentOf(mediaType, value.bytes), value.bytes.byteLength)
   }
 
+  /** The value of one writing of an artifact, counted from 0. */
+  async written(run: RunId, name: string, number: number): Promise<Json> {
+    const hashes = await this.look(run, ({ artifactWrites }) =>
+      artifactWrites.filter(({ artifact }) => artifact === name).map(({ value }) => value),
+    )
+    return (await readJson(this.house.store.ledger, hashes[number] ?? '')) ?? null
+  }
+
   /** What an artifact is now: of an `append` slot its entries, of any other its value. */
   async artifact(run: RunId, name: string): Promise<Json[]> {
     const hashes = await this.look(
@@ -159,4 +171,11 @@ export class PackHouse {
     const values = await Promise.all(hashes.map((hash) => readJson(this.house.store.ledger, hash)))
     return values.map((value) => value ?? null)
   }
+}
+
+const message = z.object({ text: z.string() })
+const turnEnd = z.object({ outcome: z.object({ talk: z.array(message) }) })
+
+function talkOf(finalValue: Json): string[] {
+  return turnEnd.parse(finalValue).outcome.talk.map(({ text }) => text)
 }
