@@ -112,11 +112,9 @@ function Asked({ run, detail }: { run: string; detail: RunDetail }) {
           problem={plan.isError ? plan.error : undefined}
           edits={edits}
           onEdit={(name, text) => setEdits((before) => ({ ...before, [name]: text }))}
-          onVersion={(next) =>
-            router.replace(links.fork(run, at, next), {
-              scroll: false,
-            })
-          }
+          asked={version}
+          // Next reads the address from the browser's history: no request, and "back" leaves the page.
+          onVersion={(next) => window.history.replaceState(null, '', links.fork(run, at, next))}
           onLookAgain={() => plan.refetch()}
         />
       )}
@@ -131,6 +129,7 @@ function Planned({
   problem,
   edits,
   onEdit,
+  asked,
   onVersion,
   onLookAgain,
 }: {
@@ -140,6 +139,8 @@ function Planned({
   problem: Error | undefined
   edits: Edits
   onEdit: (name: string, text: string | undefined) => void
+  /** The version that is asked for; absent: the original's. */
+  asked: string | undefined
   onVersion: (version: string | undefined) => void
   onLookAgain: () => Promise<unknown>
 }) {
@@ -218,7 +219,7 @@ function Planned({
         className="min-h-0 px-4 pb-8 pt-5 max-md:border-t md:overflow-y-auto"
       >
         <div className="flex flex-col gap-4">
-          <VersionChoice plan={plan} onChoose={onVersion} />
+          <VersionChoice plan={plan} asked={asked} onChoose={onVersion} />
           <WayChoice dryRun={dryRun} onChoose={setDryRun} />
           <EffectList plan={plan} dryRun={dryRun} />
           <Field label="Reason, kept in the ledger" optional>

@@ -7,9 +7,12 @@ import { RadioRow, RadioRows } from './radio-rows'
 /** The version the fork is pinned to: the original's, or a newer one that leads the same way so far. */
 export function VersionChoice({
   plan,
+  asked,
   onChoose,
 }: {
   plan: ForkPlanView
+  /** The one that is asked for, which the plan may not be of yet; absent: the original's own. */
+  asked: string | undefined
   /** Nothing: the original's own. */
   onChoose: (version: string | undefined) => void
 }) {
@@ -33,7 +36,7 @@ export function VersionChoice({
               </>
             )
           }
-          chosen={version === plan.version}
+          chosen={asked === undefined ? original : version === asked}
           refused={refusal !== undefined}
           onChoose={() => onChoose(original ? undefined : version)}
         />

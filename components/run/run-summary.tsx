@@ -1,6 +1,6 @@
 'use client'
 import Link from 'next/link'
-import { ForkTree } from '@/components/forks/fork-tree'
+import { ForkedFrom, ForkTree } from '@/components/forks/fork-tree'
 import { Gauges } from '@/components/timeline/gauges'
 import { Actor } from '@/components/ui/actor'
 import { CopyId } from '@/components/ui/copy-id'
@@ -68,6 +68,11 @@ export function RunSummary({
               version <CopyId id={row.version} what="version" />
             </Sub>
           </Fact>
+          {row.forkOf && (
+            <Fact label="Forked from">
+              <ForkedFrom run={row.id} of={row.forkOf} />
+            </Fact>
+          )}
           <Fact label="Steps">{then.frame.sentence.replace(/^.*?: /, '')}</Fact>
           {rollbacks.map((rollback) => (
             <Fact key={rollback.id} label="Rollback">
