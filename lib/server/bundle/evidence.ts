@@ -14,23 +14,12 @@ import { factOf } from '@/lib/engine/fact-codec'
 import type { Fact } from '@/lib/engine/facts'
 import type { Run } from '@/lib/engine/run'
 import { Timeline } from '@/lib/view/timeline/timeline'
-import { ledgerRow } from '@/lib/view/visit-view'
+import { type LedgerRow, ledgerRow } from '@/lib/view/visit-view'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import type { BundledRun, BundledWorkflow, LeftOut, Reference } from './bundle'
 
-/** One token. */
-export interface Noted {
-  seq: number
-  jti: string
-  /** `exec_act`. */
-  act: string
-  at: number
-  /** Of the ledger row. */
-  hash: Hash
-  par: readonly string[]
-  /** Absent for an act that this version does not know. */
-  fact?: Fact
-}
+/** One token, as tables show it. `fact` is absent for an act that this version does not know. */
+export type Noted = LedgerRow & { fact?: Fact }
 
 /** A value that tokens name: where first, and whether it is one for certain (an unknown claim may only look like it). */
 export interface NamedValue {
@@ -125,22 +114,14 @@ export class RunReader {
   add({ seq, token, hash }: { seq: number; token: string; hash: Hash }): Noted {
     const claims = parseClaims(unverifiedPayload(token))
     const fact = knownFact(claims)
-    const { jti, exec_act: act, par } = claims
-    const noted: Noted = {
-      seq,
-      jti,
-      act,
-      at: fact?.at ?? claims.iat * 1000,
-      hash,
-      par,
-      ...(fact && { fact }),
-    }
+    const agent = fact && this.#agentOf(fact)
+    const row = ledgerRow({ seq, hash }, claims, fact, agent)
+    const noted: Noted = fact ? { ...row, fact } : row
     this.notes.push(noted)
-    this.seqOf.set(jti, seq)
+    this.seqOf.set(claims.jti, seq)
     this.#named.note(this.#run, seq, claims)
     if (fact) evolve(this.folded, fact)
-    const agent = fact && this.#agentOf(fact)
-    this.timeline.add(this.folded, ledgerRow({ seq, hash }, claims, fact, agent), fact)
+    this.timeline.add(this.folded, row, fact)
     return noted
   }
 

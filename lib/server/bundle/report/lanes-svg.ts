@@ -11,7 +11,7 @@ import { clock, cut, moment, span } from './words'
 export const drawnLanesMax = 80
 
 const labelWidth = 184
-const stripWidth = 880
+const stripWidth = 864
 const laneHeight = 28
 const trackHeight = 12
 const tracksMax = 8

@@ -45,7 +45,7 @@ const entities: Record<string, string> = {
 /** All that has a meaning in HTML, control characters but for tab and line breaks, marks of direction, half characters. */
 const special =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is shown
-  /[&<>"'`\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Surrogate}/gu
+  /[&<>"'`\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Surrogate}/gu
 
 /** The text as HTML shows it. */
 export function escaped(text: string): string {

@@ -6,13 +6,13 @@
  * Every list has a bound. What is past it is counted, and is in the bundle's other entries whole.
  */
 import type { Hash } from '@/lib/base/hash'
-import type { FactOf } from '@/lib/engine/facts'
+import type { Fact, FactOf } from '@/lib/engine/facts'
 import { ArtifactTrace, appendedSince, type TraceCell, type TraceRow } from '@/lib/view/artifact-trace'
 import { frameOf, plainActor, type RunFrame } from '@/lib/view/frame'
-import type { FiredBy } from '@/lib/view/timeline/terms'
+import { causesOf } from '@/lib/view/timeline/causes'
+import type { CausalLink, FiredBy } from '@/lib/view/timeline/terms'
 import { type DecisionClaim, decisionsOf } from '../claims'
 import type { Evidence, Noted, RunEvidence } from '../evidence'
-import { causesOf } from './causes'
 import { drawnNodesMax, graphSvg } from './graph-svg'
 import { whatHappened } from './happened'
 import { drawnLanesMax, lanesSvg } from './lanes-svg'
@@ -27,6 +27,7 @@ const most = {
   trace: 400,
   decisions: 400,
   errors: 100,
+  causes: 12,
   values: 60,
   leftOut: 200,
   listed: 400,
@@ -89,7 +90,7 @@ function timelinePart(root: RunEvidence): Markup | undefined {
   const lanes = timeline.lanes('node').length
   const more =
     lanes > drawnLanesMax ? ` The first ${drawnLanesMax} of ${thousands(lanes)} lanes are drawn.` : ''
-  return html`<p class="quiet">${moment(timeline.fromAt)} to ${moment(timeline.toAt)}, ${span(timeline.toAt - timeline.fromAt)}. Grey columns are time in which nothing happened. Diamonds: errors in red, people in black, rollbacks in violet, changes of an artifact hollow.${more}</p>${drawing}${transitionList(root)}`
+  return html`<p class="quiet">${moment(timeline.fromAt)} to ${moment(timeline.toAt)}, ${span(timeline.toAt - timeline.fromAt)}. Grey columns are time in which nothing happened. Diamonds: errors in red, rollbacks in violet, what people did filled, changes of an artifact hollow.${more}</p>${drawing}${transitionList(root)}`
 }
 
 function transitionList({ timeline, graph }: RunEvidence): Markup | undefined {
@@ -169,6 +170,11 @@ const didByType: Record<string, string> = {
   cancel_asked: 'cancelled the run',
   rollback_request: 'asked for a rollback',
 }
+const scopeWords: Record<string, string> = {
+  single: 'this step alone',
+  sub_dag: 'the step and all that followed',
+  full_workflow: 'the whole run',
+}
 const didByVerdict: Record<string, string> = {
   approve: 'approved',
   refuse: 'refused',
@@ -181,7 +187,7 @@ function didWords({ type, verdict, event, choice, scope }: DecisionClaim): strin
   if (typeof event === 'string') return `gave ${event}`
   if (type === 'rollback_choice') return choice === 'go_on' ? 'chose to go on' : 'chose to end the run'
   if (type === 'rollback_request')
-    return `${didByType.rollback_request}, ${String(scope).replaceAll('_', ' ')}`
+    return `${didByType.rollback_request}, ${scopeWords[String(scope)] ?? String(scope)}`
   return didByType[type] ?? didByVerdict[String(verdict)] ?? String(verdict)
 }
 
@@ -196,7 +202,7 @@ function rollbackPart({ runs }: Evidence): Markup | undefined {
         (act) =>
           html`<tr><td><bdi>${labelOf(run.graph, act.node)}</bdi></td><td class="tight">${act.undo}</td><td class="tight">${act.status ?? 'under way'}</td><td><bdi>${cut(act.description, 600)}</bdi></td></tr>`,
       )
-    return html`<h3>Back to before <bdi>${labelOf(run.graph, node)}</bdi>: ${status ?? 'under way'}</h3><p><bdi>${plainActor(by)}</bdi> asked for it on <time>${moment(askedAt)}</time>, ${scope.replaceAll('_', ' ')}${run.relation !== 'exported' && html`, in <code>${short(run.run)}</code>`}${reason !== '' && html`: <bdi>${cut(reason, 600)}</bdi>`}. Plan <code title="${plan}">${short(plan)}</code>${choice !== undefined && `; afterwards somebody chose to ${choice === 'go_on' ? 'go on' : 'end the run'}`}.</p>
+    return html`<h3>Back to before <bdi>${labelOf(run.graph, node)}</bdi>: ${status ?? 'under way'}</h3><p><bdi>${plainActor(by)}</bdi> asked for it on <time>${moment(askedAt)}</time>, ${scopeWords[scope]}${run.relation !== 'exported' && html`, in <code>${short(run.run)}</code>`}${reason !== '' && html`: <bdi>${cut(reason, 600)}</bdi>`}. Plan <code title="${plan}">${short(plan)}</code>${choice !== undefined && `; afterwards somebody chose to ${choice === 'go_on' ? 'go on' : 'end the run'}`}.</p>
 ${undos.length > 0 && html`<div class="wide"><table><thead><tr><th>Step</th><th>How</th><th>Outcome</th><th>What came of it</th></tr></thead><tbody>${undos}</tbody></table></div>`}`
   })}`
 }
@@ -206,15 +212,31 @@ function errorPart({ runs }: Evidence): Markup | undefined {
     run.notes.flatMap((note) => (note.fact?.type === 'error' ? [{ run, note, fact: note.fact }] : [])),
   )
   if (all.length === 0) return undefined
-  return html`${all.slice(0, most.errors).map(({ run, note, fact }) => errorEntry(run, note, fact))}${past(all.length, most.errors, 'error')}`
+  const facts = new Map(runs.map((run) => [run, run.notes.map(({ fact }) => fact)]))
+  return html`${all.slice(0, most.errors).map(({ run, note, fact }) => errorEntry(run, note, fact, facts.get(run) ?? []))}${past(all.length, most.errors, 'error')}`
 }
 
-function errorEntry(run: RunEvidence, note: Noted, fact: FactOf<'error'>): Markup {
+function errorEntry(
+  run: RunEvidence,
+  note: Noted,
+  fact: FactOf<'error'>,
+  facts: readonly (Fact | undefined)[],
+): Markup {
   const failed = fact.severity === 'error' || fact.severity === 'critical'
-  const chain = causesOf(run, note)
+  const { graph: index, notes: rows, seqOf } = run
+  const chain = causesOf({ index, rows, facts, seqOf }, note.seq)
+  const causes = chain?.links.slice(1, most.causes + 1) ?? []
+  const elsewhere = chain?.elsewhere.length ?? 0
   return html`<h3>${stateMark(failed ? 'failed' : 'skipped', labelOf(run.graph, fact.node))}</h3>
 <p><time>${moment(fact.at)}</time>, token ${note.seq}${run.relation !== 'exported' && html` of <code>${short(run.run)}</code>`}: <bdi>${cut(fact.description, 1_200)}</bdi> <code>${fact.code}</code> <span class="quiet">${fact.severity}, ${fact.errorType.replaceAll('_', ' ')}, attempt ${fact.attempt}</span></p>
-${chain.length > 0 && html`<ol class="chain">${chain.map((cause) => html`<li>${cause.by === 'upstream' ? 'caused by' : 'followed from'} token ${cause.seq}: <bdi>${cause.words}</bdi></li>`)}</ol>`}`
+${causes.length > 0 && html`<ol class="chain">${causes.map((cause) => causeLine(run, cause))}</ol>`}${elsewhere > 0 && html`<p class="quiet">${counted(elsewhere, 'cause')} in other runs.</p>`}`
+}
+
+function causeLine({ graph, notes }: RunEvidence, { seq, by, node, words }: CausalLink): Markup {
+  const fact = notes[seq - 1]?.fact
+  const why = fact?.type === 'error' ? `, ${cut(fact.description, 300)}` : ''
+  const where = node === undefined ? '' : `${labelOf(graph, node)}: `
+  return html`<li>${by === 'upstream' ? 'caused by' : 'followed from'} token ${seq}: <bdi>${where}${words}${why}</bdi></li>`
 }
 
 function belowPart({ runs }: Evidence): Markup | undefined {

@@ -57,7 +57,7 @@ code,time,.mono{font:400 12px/20px var(--mono);font-variant-numeric:tabular-nums
 .s-pending{color:var(--ink-3)}.s-running{color:var(--ink)}.s-waiting{color:var(--waiting-ink)}.s-done{color:var(--ink-2)}.s-failed{color:var(--failed-ink)}.s-rolled_back{color:var(--back-ink)}.s-escalated{color:var(--escal-ink)}.s-skipped{color:var(--ink-3)}.s-cancelled,.s-exhausted{color:var(--ink-2)}.s-unknown{color:var(--ink-3)}
 .shape.s-pending,.shape.s-skipped{color:var(--ink-4)}.shape.s-waiting{color:var(--waiting-mark)}.shape.s-done{color:var(--done-mark)}.shape.s-failed{color:var(--failed-mark)}.shape.s-rolled_back{color:var(--back-mark)}.shape.s-escalated{color:var(--escal-mark)}.shape.s-cancelled,.shape.s-exhausted{color:var(--ink-3)}
 .scroll{overflow-x:auto;border:1px solid var(--line);border-radius:4px;background:var(--canvas)}
-.scroll>svg{display:block}
+.scroll>svg{display:block;max-width:100%;height:auto}
 svg text{unicode-bidi:isolate}
 table{width:100%;border-collapse:collapse}
 th,td{padding:6px 12px 6px 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;overflow-wrap:anywhere}
