@@ -104,6 +104,8 @@ function Slot({ run, view, row, index }: { run: string; view: TraceView; row: Tr
   const value = view.value(row, index)
   if (!column) return null
   const entries = value.last ? (view.entries(row, index) ?? []) : []
+  const above = view.rows[row.number - 2]
+  const known = above ? view.value(above, index).count : 0
   const latest = entries.slice(-limit).reverse()
   return (
     <section aria-label={column.name} className="border-t py-3">
@@ -126,7 +128,11 @@ function Slot({ run, view, row, index }: { run: string; view: TraceView; row: Tr
         // biome-ignore lint/suspicious/noArrayIndexKey: entries are only ever added.
         <div key={entries.length - at} className={at > 0 ? 'mt-3' : ''}>
           {column.mode === 'append' && (
-            <p className="num text-ink-3">entry {(entries.length - at).toLocaleString('en')}</p>
+            <p className="mb-1 flex items-center gap-1.5 text-t1 text-ink-3">
+              {entries.length - at > known && <Changed inline />}
+              <span className="num">entry {(entries.length - at).toLocaleString('en')}</span>
+              {entries.length - at > known && 'appended at this transition'}
+            </p>
           )}
           <StoredValue run={run} hash={entry.hash} what={column.name} />
         </div>

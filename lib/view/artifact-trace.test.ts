@@ -15,7 +15,7 @@ import {
 import type { ArtifactDeclaration, GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import { graphOf } from '@/lib/workflow/graph-fixture'
 import { indexGraph } from '@/lib/workflow/graph-index'
-import { ArtifactTrace, appendedSince, entriesOf } from './artifact-trace'
+import { ArtifactTrace, entriesOf } from './artifact-trace'
 import { Timeline } from './timeline/timeline'
 import { ledgerRow } from './visit-view'
 
@@ -193,12 +193,11 @@ describe('the artifact trace', () => {
       '→ test 2 of 3 | CodeReady | def456* | — | 1 lines*',
     ])
   })
-  it('says which entries were appended between two rows', () => {
+  it('has every entry of a slot that grows, in each of its rows', () => {
     const trace = traceOf(codegen, asInTheRfc)
-    const [a, b] = [trace.rows[2]?.cells[2]?.written, trace.rows[6]?.cells[2]?.written]
-    expect(appendedSince(a, b).map((one) => said.get(one.value))).toEqual(['line 2'])
-    expect(entriesOf(b).map((one) => said.get(one.value))).toEqual(['line 1', 'line 2'])
-    expect(appendedSince(b, a)).toEqual([])
+    const entries = (row: number) =>
+      entriesOf(trace.rows[row]?.cells[2]?.written).map((one) => said.get(one.value))
+    expect([entries(1), entries(2), entries(6)]).toEqual([[], ['line 1'], ['line 1', 'line 2']])
   })
   it('shows a slot that nobody declared once it is written', () => {
     const undeclared = { ...codegen, artifacts: codegen.artifacts.slice(0, 1) }

@@ -173,7 +173,7 @@ function columnOf(timeline: Traced, name: string): TraceArtifact {
 }
 
 /** Written anew with the same value is not changed; an entry appended is, even if it repeats the last. */
-export function isSame(a: Written | undefined, b: Written | undefined): boolean {
+function isSame(a: Written | undefined, b: Written | undefined): boolean {
   if (!a || !b) return a === b
   return a.set.value === b.set.value && a.count === b.count
 }
@@ -182,12 +182,5 @@ export function isSame(a: Written | undefined, b: Written | undefined): boolean 
 export function entriesOf(written: Written | undefined): ArtifactSet[] {
   const entries: ArtifactSet[] = []
   for (let at = written; at && entries.length < (written?.count ?? 0); at = at.before) entries.push(at.set)
-  return entries.reverse()
-}
-
-/** What was appended between two rows; empty for a slot that was replaced. */
-export function appendedSince(before: Written | undefined, after: Written | undefined): ArtifactSet[] {
-  const entries: ArtifactSet[] = []
-  for (let at = after; at && at.count > (before?.count ?? 0); at = at.before) entries.push(at.set)
   return entries.reverse()
 }

@@ -146,15 +146,7 @@ function lastBreakOf(before: string, after: string): DiffRows['lastBreak'] {
   return here === there ? undefined : here ? 'before' : 'after'
 }
 
-/** One side of the rows, as lines: what the diff was made of. Skipped and unlisted lines are not in it. */
-export function sideOf(rows: readonly DiffRow[], side: 'before' | 'after'): string[] {
-  const other = side === 'before' ? 'add' : 'del'
-  return rows.flatMap((row) =>
-    row.kind === other || row.kind === 'skip' ? [] : [row.parts.map((part) => part.text).join('')],
-  )
-}
-
-export type FoldedRow = DiffRow | { kind: 'fold'; rows: DiffRow[] }
+type FoldedRow = DiffRow | { kind: 'fold'; rows: DiffRow[] }
 
 /** Rows with the long unchanged stretches folded: only `context` lines stay around each change. */
 export function foldRows(rows: readonly DiffRow[], context: number): FoldedRow[] {
