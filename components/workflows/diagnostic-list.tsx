@@ -1,4 +1,4 @@
-import { TriangleAlert } from 'lucide-react'
+import { Info, TriangleAlert } from 'lucide-react'
 import { StateMark } from '@/components/ui/state'
 import type { Diagnostic } from '@/lib/base/diagnostic'
 
@@ -21,6 +21,11 @@ export function DiagnosticList({
           >
             {fault.severity === 'error' ? (
               <StateMark state="failed">error</StateMark>
+            ) : fault.severity === 'info' ? (
+              <span className="inline-flex items-center gap-1.5 text-ink-3">
+                <Info size={16} strokeWidth={1.5} aria-hidden="true" className="shrink-0" />
+                note
+              </span>
             ) : (
               <span className="inline-flex items-center gap-1.5 text-ink-2">
                 <TriangleAlert size={16} strokeWidth={1.5} aria-hidden="true" className="shrink-0" />
@@ -44,7 +49,7 @@ export function DiagnosticList({
 /** "2 errors" and "1 warning", each with its shape; nothing when there is none. */
 export function DiagnosticCounts({ diagnostics }: { diagnostics: readonly Diagnostic[] }) {
   const errors = diagnostics.filter((fault) => fault.severity === 'error').length
-  const warnings = diagnostics.length - errors
+  const warnings = diagnostics.filter((fault) => fault.severity === 'warning').length
   return (
     <>
       {errors > 0 && (

@@ -53,9 +53,15 @@ const look = EditorView.theme({
     textDecoration: 'underline dotted var(--ink)',
     textUnderlineOffset: '4px',
   },
-  // The shapes of the state table, in its colours: a cross and a triangle.
+  '.cm-lintRange-info': { backgroundImage: 'none' },
+  // The shapes of the state table, in its colours: a cross and a triangle; a remark is a dot in a ring.
   '.cm-lint-marker': { width: '12px', height: '12px', marginTop: '4px', content: 'normal' },
   '.cm-lint-marker-error': marked('var(--failed-mark)', 'M4 4l8 8M12 4l-8 8', 2),
+  '.cm-lint-marker-info': marked(
+    'var(--ink-3)',
+    'M8 2.500a5.500 5.500 0 1 0 .01 0M8 7.500v3.500M8 5v.01',
+    1.5,
+  ),
   '.cm-lint-marker-warning': marked('var(--ink-2)', 'M8 2.5l6 11H2zM8 6.500v3M8 11.500v.01', 1.5),
   '.cm-tooltip': {
     backgroundColor: 'var(--surface)',

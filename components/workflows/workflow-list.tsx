@@ -74,7 +74,7 @@ export function WorkflowList() {
           }
         >
           {mayNot ??
-            'Bring an ATD descriptor or an agentd workflow as a file, or paste its text; it is checked as you type.'}
+            'Bring an ATD descriptor, an agentd workflow or a PromptPack as a file, or paste its text; it is checked as you type.'}
         </EmptyState>
       ) : (
         <List rows={query.data.items} />

@@ -71,5 +71,6 @@ function schemaOf({ type, description, default: value, example, validation = {} 
     ...(values !== undefined && values.length > 0 ? { enum: values } : {}),
   }
   // A pattern that is none, say, must not keep the pack from running.
-  return inputSchemaFault(checked) === undefined ? checked : plain
+  const asked: JsonObject = { type: 'object', properties: { value: checked } }
+  return inputSchemaFault(asked) === undefined ? checked : plain
 }

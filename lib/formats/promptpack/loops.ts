@@ -14,12 +14,14 @@ export function checkLoops(read: ReadPack, tell: Tell): void {
   checkExits(read, tell)
   checkCoherence(read, tell)
   checkUnguarded(read, tell)
-  for (const state of read.hasWorkflow ? read.states : []) checkState(state, tell)
+  // Where the entry is no state, everything would be told as unreachable.
+  const canTell = read.graph.starts.some(({ name }) => name === 'main')
+  for (const state of read.hasWorkflow ? read.states : []) checkState(state, canTell, tell)
 }
 
-function checkState({ name, state, events, isReachable }: ReadState, tell: Tell): void {
+function checkState({ name, state, isReachable }: ReadState, canTell: boolean, tell: Tell): void {
   const path = ['workflow', 'states', name]
-  if (!isReachable)
+  if (!isReachable && canTell)
     tell({
       path,
       what: 'name',
@@ -28,7 +30,7 @@ function checkState({ name, state, events, isReachable }: ReadState, tell: Tell)
       message: `State ${quoted(name)} cannot be reached from the entry.`,
       mend: 'Let an event lead there, or remove it.',
     })
-  if (!state.terminal && events.length === 0 && state.max_visits === undefined)
+  if (!state.terminal && Object.keys(state.on_event ?? {}).length === 0 && state.max_visits === undefined)
     tell({
       path,
       what: 'name',

@@ -35,7 +35,7 @@ export function promptReader(pack: Pack, tell: Tell): (key: string) => ReadPromp
     if (!prompt) return undefined
     const { variables = [] } = prompt
     const { text, faults } = expand(prompt.system_template, new Set(variables.map(({ name }) => name)))
-    for (const fault of faults.slice(0, 5)) tellFragment(fault, key, pack, tell)
+    for (const fault of tell.isFull() ? [] : faults.slice(0, 5)) tellFragment(fault, key, pack, tell)
     const made: ReadPrompt = {
       key,
       config: { prompt: promptLabel(key), template: text, ...settingsOf(key, prompt, tell) },
@@ -50,9 +50,14 @@ export function promptReader(pack: Pack, tell: Tell): (key: string) => ReadPromp
   }
 }
 
+/** The text, or as much of its beginning as has that length; no character is split. */
+export function cutTo(most: number, text: string): string {
+  return text.length <= most ? text : text.slice(0, most).replace(/\p{Surrogate}$/u, '')
+}
+
 /** A prompt's key as configs can hold it. */
 export function promptLabel(key: string): string {
-  return key.slice(0, 200) || 'prompt'
+  return cutTo(200, key) || 'prompt'
 }
 
 function tellFragment(fault: FragmentFault, key: string, pack: Pack, tell: Tell): void {
@@ -173,7 +178,7 @@ function toolsOf(key: string, { tools = [], tool_policy }: PackPrompt, pack: Pac
   const known = new Set(names)
   const blocked = new Set(tool_policy?.blocklist ?? [])
   for (const [at, name] of tools.entries())
-    if (!known.has(name))
+    if (!known.has(name) && !tell.isFull())
       tell({
         path: ['prompts', key, 'tools', at],
         code: 'unknown_tool',

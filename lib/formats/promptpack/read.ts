@@ -19,7 +19,7 @@ import { inputSchema } from './input'
 import { checkLoops } from './loops'
 import { tellKept } from './notes'
 import { own, type Pack, type PackState, type PackVariable } from './pack'
-import { didYouMean, promptReader, type ReadPrompt } from './prompts'
+import { cutTo, didYouMean, promptLabel, promptReader, type ReadPrompt } from './prompts'
 import { checkNames, checkTools } from './references'
 import { readTools } from './tools'
 
@@ -214,7 +214,7 @@ function eventsOf(
   for (const [event, target] of Object.entries(on_event)) {
     tellEvent(name, event, [...path, event], tell)
     if (Object.hasOwn(states, target)) events.push([event, target])
-    else
+    else if (!tell.isFull())
       tell({
         path: [...path, event],
         code: 'unknown_state',
@@ -269,16 +269,19 @@ function nodeOf(
     if (state[member] !== undefined && !known.includes(state[member] ?? ''))
       tellWord(name, member, state, tell)
   const shared = stateMembersOf(name, state, engine)
+  // A prompt that is not there was told; the rest of the state is checked all the same.
+  const shown =
+    prompt?.shown ?? (isOutside ? {} : { prompt: promptLabel(state.prompt_task ?? ''), template: '' })
   const leadsOn = Object.keys(state.on_event ?? {}).length > 0
   const config: JsonObject = isOutside
     ? {
         question: questionOf(name, state),
-        ...prompt?.shown,
+        ...shown,
         ...shared,
         ...(leadsOn ? {} : { events: ['Done'] }),
       }
     : {
-        ...prompt?.shown,
+        ...shown,
         ...prompt?.settings,
         ...shared,
         backend: engine.backend,
@@ -287,7 +290,7 @@ function nodeOf(
       }
   return {
     id,
-    label: name === '' ? id : name.slice(0, 500),
+    label: name === '' ? id : cutTo(500, name),
     kind: isOutside ? 'await_event' : 'prompt_state',
     config,
     priority: 'normal',
@@ -382,9 +385,9 @@ function declaredVariables(prompts: readonly ReadPrompt[]): Map<string, PackVari
 
 /** What is waited for, in one sentence of at most 2,000 characters. */
 function questionOf(name: string, { description, composition, orchestration }: PackState): string {
-  const said = description?.trim().slice(0, 2_000)
+  const said = description === undefined ? undefined : cutTo(1_500, description.trim())
   if (orchestration === 'composition')
-    return `${said ? `${said.slice(0, 1_500)} ` : ''}The composition ${quoted(composition ?? '')} is not run here: what came of it?`
+    return `${said ? `${said} ` : ''}The composition ${quoted(composition ?? '')} is not run here: what came of it?`
   return said || `What happened at ${quoted(name)}?`
 }
 
@@ -465,6 +468,7 @@ function linkExits(states: readonly ReadState[], ids: ReadonlyMap<string, string
     if (target === undefined) continue
     const id = ids.get(target)
     const path = ['workflow', 'states', name, 'on_max_visits']
+    if (id === undefined && tell.isFull()) continue
     if (id === undefined)
       tell({
         path,

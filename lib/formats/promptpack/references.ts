@@ -33,10 +33,10 @@ function checkArtifacts(
   if (!prompt) return
   const mine = state.artifacts ?? {}
   const elsewhere = prompt.names.artifacts.filter((slot) => slots.has(slot) && !Object.hasOwn(mine, slot))
-  for (const slot of prompt.names.artifacts) {
-    const key = JSON.stringify([prompt.key, slot])
-    if (slots.has(slot) || told.has(key)) continue
-    told.add(key)
+  // What no state declares is told once of a prompt, however many states use it.
+  const unknown = told.has(prompt.key) ? [] : prompt.names.artifacts.filter((slot) => !slots.has(slot))
+  told.add(prompt.key)
+  for (const slot of unknown) {
     tell({
       path: ['prompts', prompt.key, 'system_template'],
       code: 'artifact_unknown',

@@ -14,6 +14,9 @@ import { type PackVersion, packSchemas, packVersions } from './schema'
 /** Names told one by one; a text with more unknown names is another kind of text. */
 const maxNamesTold = 20
 
+/** Issues put into words; a text with more of them is another kind of text. */
+const maxIssuesRead = 1_000
+
 type Issue = z.core.$ZodIssue
 
 /**
@@ -69,7 +72,7 @@ function tellAccepted(
 ): void {
   const [other] = refusals.keys()
   const issues = other ? (refusals.get(other) ?? []) : []
-  const why = issues.flatMap((issue) => faultsOf(issue, pack, other))[0]
+  const [why] = issues.slice(0, 1).flatMap((issue) => faultsOf(issue, pack, other))
   const more = issues.length > 1 ? ` and ${issues.length - 1} more` : ''
   tell({
     path: [],
@@ -86,7 +89,7 @@ function tellAccepted(
 function tellRefused(refusals: ReadonlyMap<PackVersion, Issue[]>, pack: JsonObject, tell: Tell): void {
   const faults = [...refusals].map(([version, issues]): [PackVersion, Fault[]] => [
     version,
-    issues.flatMap((issue) => faultsOf(issue, pack, version)),
+    issues.slice(0, maxIssuesRead).flatMap((issue) => faultsOf(issue, pack, version)),
   ])
   const key = ({ path, message }: Fault) => JSON.stringify([path, message])
   const [first, second] = faults
@@ -108,7 +111,8 @@ export function fits(
   counts: (issue: Issue) => boolean = () => true,
 ): boolean {
   const issues = issuesOf(schema, value).filter(counts)
-  for (const issue of issues) for (const fault of faultsOfIssue(issue, value, schema, path)) tell(fault)
+  for (const issue of issues.slice(0, maxIssuesRead))
+    for (const fault of faultsOfIssue(issue, value, schema, path)) tell(fault)
   return issues.length === 0
 }
 

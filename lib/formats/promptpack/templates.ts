@@ -101,6 +101,7 @@ export function namesIn(template: string): TemplateNames {
   const foreign = new Set<string>()
   for (const { key } of markersOf(template)) {
     if (key.startsWith(artifactPrefix)) artifacts.add(key.slice(artifactPrefix.length))
+    else if (key.startsWith(fragmentPrefix)) continue
     else if (plainKey.test(key)) variables.add(key.split(/[.[]/, 1)[0] ?? key)
     else foreign.add(key)
   }

@@ -84,7 +84,7 @@ function readBindings(
   }
   for (const [tool, entry] of Object.entries(source)) {
     const path = [...bindingsPath, tool]
-    if (!names.has(tool))
+    if (!names.has(tool) && !tell.isFull())
       tell({
         path,
         what: 'name',
@@ -212,7 +212,7 @@ function slotPaths(
 }
 
 function tellSlot(tool: string, slot: string, path: GraphPath, slots: ReadonlySet<string>, tell: Tell): void {
-  if (slots.has(slot)) return
+  if (slots.has(slot) || tell.isFull()) return
   tell({
     path,
     what: 'name',
@@ -249,7 +249,7 @@ function addResults(
       })
       continue
     }
-    if (!known.has(tool))
+    if (!known.has(tool) && !tell.isFull())
       tell({
         path: place,
         what: 'name',

@@ -83,10 +83,15 @@ function documentOf(text: string, say: Say): Document.Parsed | undefined {
       )
       return undefined
     }
-    const composer = new Composer({ prettyErrors: false, uniqueKeys: false, logLevel: 'silent' })
+    const composer = new Composer({
+      prettyErrors: false,
+      uniqueKeys: false,
+      resolveKnownTags: false,
+      logLevel: 'silent',
+    })
     const [document, second] = [...composer.compose(tokens, true, text.length)]
-    for (const { code, message, pos } of [...(document?.errors ?? []), ...(document?.warnings ?? [])])
-      say(pos[0], ...libraryWords(code, message))
+    // Its warnings are of tags, which the walk below tells.
+    for (const { code, message, pos } of document?.errors ?? []) say(pos[0], ...libraryWords(code, message))
     if (second)
       say(
         (second as Document.Parsed).range[0],
@@ -302,9 +307,8 @@ function unfold(say: Say) {
     const members: [string, Unfolded][] = []
     for (const one of list) {
       if (one !== null && typeof one === 'object' && !Array.isArray(one))
-        // What it costs was counted when the alias was followed.
-        for (const [name, value] of Object.entries(one)) members.push([name, { ...nothing, value }])
-      else
+        for (const [name, value] of Object.entries(one)) members.push([name, weighed(value)])
+      else if (!isOver)
         say(
           pair.key.range[0],
           'bad_merge',
@@ -344,6 +348,13 @@ function costOf(parts: readonly Unfolded[]): Omit<Unfolded, 'value'> {
       depth: Math.max(cost.depth, depth + 1),
     }
   return cost
+}
+
+/** What a value costs. It was followed as an alias before, so that its size is within what is left. */
+function weighed(value: Json): Unfolded {
+  if (typeof value !== 'object' || value === null)
+    return { ...nothing, value, chars: typeof value === 'string' ? value.length : 0 }
+  return { value, ...costOf(Object.values(value).map(weighed)) }
 }
 
 function isMerge({ key, value }: Pair<ParsedNode, ParsedNode | null>): boolean {

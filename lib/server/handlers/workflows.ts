@@ -123,7 +123,11 @@ export async function workflowDetailOf(installation: Installation, version: stri
   const { workflows } = installation.store
   const record = await workflows.get(version)
   if (!record) throw new Problem('not_found', `No workflow version is stored as "${version.slice(0, 60)}"`)
-  const { graph, diagnostics } = await readWorkflowHere(installation, record.source, nameHint(record.mediaType))
+  const { graph, diagnostics } = await readWorkflowHere(
+    installation,
+    record.source,
+    nameHint(record.mediaType),
+  )
   if (!graph) throw new Problem('workflow_invalid', 'This version cannot be read any more', { diagnostics })
   const versions = await workflows.versions(record.name)
   const history = versions.map(({ version, importedAt, importedBy }) => ({ version, importedAt, importedBy }))
