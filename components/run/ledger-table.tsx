@@ -164,7 +164,7 @@ function Row({
         selected && 'bg-selected shadow-[inset_2px_0_0_var(--ink)]',
         near && !selected && 'bg-canvas',
         place === 'here' && '[&>td]:border-b-ink',
-        place === 'later' && 'text-ink-3 [&_*]:text-ink-3!',
+        place === 'later' && 'text-ink-3 [&_*]:text-ink-3! [&_svg]:text-line-strong!',
       )}
       data-place={place}
     >

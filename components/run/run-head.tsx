@@ -99,7 +99,7 @@ export function RunHead({
             {headline.why && `: ${headline.why}`}
           </StateMark>
           {past && (
-            <span className="shrink-0 text-ink-2 max-md:w-full">
+            <span className="shrink-0 text-ink-2 max-md:sr-only">
               as it was at <time dateTime={new Date(asOf).toISOString()}>{clockTime(asOf)}</time>, token{' '}
               <span className="num">{at.toLocaleString('en')}</span> of{' '}
               <span className="num">{fold.seq.toLocaleString('en')}</span>
@@ -108,7 +108,8 @@ export function RunHead({
         </span>
       )}
       {past && (
-        <Button size="sm" onClick={onNow} aria-keyshortcuts="Escape">
+        // On a phone it stands with the film, under the thumb.
+        <Button size="sm" className="max-md:hidden" onClick={onNow} aria-keyshortcuts="Escape">
           Back to now
         </Button>
       )}

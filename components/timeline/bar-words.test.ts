@@ -42,6 +42,11 @@ describe('the words of a bar', () => {
     expect(second?.where).toBe('in')
   })
 
+  it('are cut off in a bar that holds a part of them, where there is no room beside it', () => {
+    const [first] = placeWords([bar(0, 60, 'plan-failover'), bar(62, 438, 'test')], 500, tenPxALetter)
+    expect(first).toEqual({ text: 'plan-failover', where: 'in', x: 0 })
+  })
+
   it('say that a person is waited for, and how often the step was come to, where there is room', () => {
     const waiting = { shown: 'waiting', waitsFor: 'person' } as const
     const wide = bar(0, 400, 'peer', waiting)

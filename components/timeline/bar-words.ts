@@ -1,6 +1,6 @@
 /*
  * Where the words of a bar stand: in it when they fit, else right of it in the room up to the next bar, else left of it,
- * else nowhere; the bar's tooltip has them all the same. Words never cover a bar or one another.
+ * else as much of them as the bar holds, else nowhere; the bar's tooltip has them all the same. Words never cover a bar or one another.
  */
 import type { DrawnBar } from '@/lib/view/timeline/terms'
 
@@ -16,6 +16,8 @@ const gapPx = 6
 /** Px of a bar that are not for words: its edges, and its shape where it has one. */
 const edgesPx = 10
 const shapePx = 14
+/** Less of a word than this is no help. */
+const leastInsidePx = 44
 
 /** States whose bars wear their shape; the others are told apart by fill and edge. */
 export const shapedStates: ReadonlySet<string> = new Set([
@@ -70,5 +72,7 @@ function place(
   if (end + gapPx + width + gapPx <= room.next) return { text: short, where: 'beside', x: end + gapPx }
   if (drawn.x - gapPx - width >= room.freeFrom)
     return { text: short, where: 'beside', x: drawn.x - gapPx - width }
+  // Cut off at the bar's end: a beginning of its words tells more than none.
+  if (inside >= leastInsidePx) return { text: short, where: 'in', x: drawn.x }
   return undefined
 }

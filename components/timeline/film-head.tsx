@@ -25,6 +25,7 @@ export function FilmHead({
   playback,
   mayFork,
   film,
+  headX,
   by,
   prefs,
   setPrefs,
@@ -39,12 +40,16 @@ export function FilmHead({
   playback: Playback
   mayFork: boolean
   film: FilmView
+  /** Where the playhead is, in px of the tracks; it may be out of sight. */
+  headX: number
   by: LaneBy
   prefs: FilmPrefs
   setPrefs: (change: Partial<FilmPrefs>) => void
 }) {
   const last = timeline.seq
   const following = moment.at === undefined
+  // Closer to what one looks at, which is the playhead while it is in sight.
+  const around = headX >= 0 && headX <= film.view.widthPx ? headX : undefined
   return (
     <div className="flex h-10 shrink-0 items-center gap-3 overflow-hidden whitespace-nowrap border-b px-2">
       <TransportButtons
@@ -87,7 +92,7 @@ export function FilmHead({
           className={quietWhenOff}
           label="Show more of the film"
           disabled={film.isWhole}
-          onClick={() => film.zoom(0.5)}
+          onClick={() => film.zoom(0.5, around)}
         >
           <Minus {...drawn} />
         </IconButton>
@@ -95,7 +100,7 @@ export function FilmHead({
           className={quietWhenOff}
           label="Look closer at the film"
           disabled={last <= 1}
-          onClick={() => film.zoom(2)}
+          onClick={() => film.zoom(2, around)}
         >
           <Plus {...drawn} />
         </IconButton>

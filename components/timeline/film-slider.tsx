@@ -1,6 +1,7 @@
 'use client'
 import { ChevronLeft, ChevronRight, Pause, Play } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { cx } from '@/components/ui/cx'
 import { clockTime } from '@/lib/ui/format-time'
 import type { Timeline } from '@/lib/view/timeline/timeline'
 import { momentWords } from './film-rows'
@@ -57,13 +58,27 @@ export function FilmSlider({
           onChange={(event) => go(Number(event.target.value))}
         />
       </div>
-      <div className="flex min-h-8 items-center gap-2 px-4 pb-1 text-t1">
+      <div
+        className={cx('flex items-center gap-2 pl-4 text-t1', following ? 'min-h-8 pb-1 pr-4' : 'min-h-12')}
+      >
         <time suppressHydrationWarning>{clockTime(clockAt)}</time>
         <span className="shrink-0 text-ink-3">
           token <span className="num">{seq.toLocaleString('en')}</span> of{' '}
           <span className="num">{last.toLocaleString('en')}</span>
         </span>
         <span className="min-w-0 flex-1 truncate text-ink-3">{following ? 'following the run' : words}</span>
+        {!following && (
+          <button
+            type="button"
+            className="ring-inside h-12 shrink-0 px-4 text-t2 font-medium"
+            onClick={() => {
+              playback.stop()
+              moment.goTo(undefined)
+            }}
+          >
+            Back to now
+          </button>
+        )}
       </div>
     </section>
   )

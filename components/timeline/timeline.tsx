@@ -75,7 +75,11 @@ export function Timeline({
   const whole = useRef<HTMLElement>(null)
 
   const placeHead = useCallback(
-    (at: number) => whole.current?.style.setProperty('--tl-x', `${xOf(scale, film.view, at)}px`),
+    (at: number) => {
+      const x = xOf(scale, film.view, at)
+      whole.current?.style.setProperty('--tl-x', `${x}px`)
+      if (whole.current) whole.current.dataset.out = String(x < 0 || x > film.view.widthPx)
+    },
     [scale, film.view],
   )
   useLayoutEffect(() => {
@@ -110,6 +114,7 @@ export function Timeline({
         playback={playback}
         mayFork={mayFork}
         film={film}
+        headX={xOf(scale, film.view, clockAt)}
         by={by}
         prefs={prefs}
         setPrefs={setPrefs}

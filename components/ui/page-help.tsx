@@ -35,7 +35,7 @@ export function PageHelp({
         <dl className="mt-3 grid grid-cols-[auto_1fr] gap-x-3 gap-y-1.5 border-t pt-3 max-md:hidden">
           {keys.map(([key, does]) => (
             <div key={key} className="contents">
-              <dt className="flex gap-1">
+              <dt className="flex items-start gap-1">
                 {key.split(' ').map((one) => (
                   <Kbd key={one}>{one}</Kbd>
                 ))}
