@@ -15,7 +15,7 @@ import {
 import type { ArtifactDeclaration, GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import { graphOf } from '@/lib/workflow/graph-fixture'
 import { indexGraph } from '@/lib/workflow/graph-index'
-import { ArtifactTrace, entriesOf } from './artifact-trace'
+import { ArtifactTrace, appendedSince, entriesOf } from './artifact-trace'
 import { Timeline } from './timeline/timeline'
 import { ledgerRow } from './visit-view'
 
@@ -198,6 +198,9 @@ describe('the artifact trace', () => {
     const entries = (row: number) =>
       entriesOf(trace.rows[row]?.cells[2]?.written).map((one) => said.get(one.value))
     expect([entries(1), entries(2), entries(6)]).toEqual([[], ['line 1'], ['line 1', 'line 2']])
+    const [a, b] = [trace.rows[2]?.cells[2]?.written, trace.rows[6]?.cells[2]?.written]
+    expect(appendedSince(a, b).map((one) => said.get(one.value))).toEqual(['line 2'])
+    expect(appendedSince(b, a)).toEqual([])
   })
   it('shows a slot that nobody declared once it is written', () => {
     const undeclared = { ...codegen, artifacts: codegen.artifacts.slice(0, 1) }

@@ -184,3 +184,10 @@ export function entriesOf(written: Written | undefined): ArtifactSet[] {
   for (let at = written; at && entries.length < (written?.count ?? 0); at = at.before) entries.push(at.set)
   return entries.reverse()
 }
+
+/** What was appended between two rows; empty for a slot that was replaced. */
+export function appendedSince(before: Written | undefined, after: Written | undefined): ArtifactSet[] {
+  const entries: ArtifactSet[] = []
+  for (let at = after; at && at.count > (before?.count ?? 0); at = at.before) entries.push(at.set)
+  return entries.reverse()
+}
