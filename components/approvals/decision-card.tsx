@@ -110,7 +110,7 @@ export function DecisionCard({
 function Whose({ card }: { card: ApprovalCard }) {
   return (
     <p className="mono mb-4 mt-1 text-ink-2 [overflow-wrap:anywhere] max-md:mb-3">
-      {card.target && (
+      {card.target && card.target !== card.label && (
         <>
           {card.target} <span className="text-ink-3">by</span>{' '}
         </>

@@ -394,7 +394,7 @@ function StateFacts({ fold, frame, visit }: { fold: RunFold; frame: NodeFrame; v
   ].filter((one) => one !== '')
   return (
     <>
-      {label !== undefined && (
+      {label !== undefined && !visit.approvals.some(({ state }) => state.status === 'decided') && (
         <Fact label="Event">
           <b>{label}</b>
           {given?.type === 'event_given' ? (

@@ -49,7 +49,9 @@ function Written({ run, one }: { run: string; one: WrittenArtifact }) {
             ? `${after.length} added${earlier > 0 ? ` to ${earlier}` : ''}`
             : before === undefined
               ? 'first value'
-              : 'changed'}
+              : before === after.at(-1)
+                ? 'written again, the same'
+                : 'changed'}
         </span>
         <span className="shrink-0 text-t1 text-ink-3">
           <Actor id={by} />

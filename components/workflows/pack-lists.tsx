@@ -10,7 +10,7 @@ export function PackLists({ graph }: { graph: WorkflowGraph }) {
     <>
       {artifacts.length > 0 && (
         <section aria-label="Artifacts" className="mt-4 border-t pt-3">
-          <h3 className="font-medium">
+          <h3 className="flex items-center gap-2 font-medium">
             Artifacts <span className="num font-regular text-ink-3">{artifacts.length}</span>
           </h3>
           <ul className="mt-1">
@@ -31,7 +31,7 @@ export function PackLists({ graph }: { graph: WorkflowGraph }) {
       )}
       {prompts.length > 0 && (
         <section aria-label="Prompts" className="mt-4 border-t pt-3">
-          <h3 className="font-medium">
+          <h3 className="flex items-center gap-2 font-medium">
             Prompts <span className="num font-regular text-ink-3">{prompts.length}</span>
           </h3>
           <Facts label={128} dense>

@@ -13,6 +13,7 @@ import type { GraphEdge, GraphNode, Retry, Silence } from '@/lib/workflow/graph'
 import { DeclaredBox } from './declared-box'
 import { PackLists } from './pack-lists'
 import { PolicyBox } from './policy-box'
+import { toolLines } from './tool-words'
 import { ToolsBox } from './tools-box'
 
 /** Beside the graph: the selected step as its author wrote it, or the workflow itself. */
@@ -44,6 +45,7 @@ function Whole({ workflow }: { workflow: WorkflowDetail }) {
   const { graph } = workflow
   const held = graph.nodes.filter(asksPerson).length
   const forGood = graph.nodes.filter((node) => consequenceOf(node) === 'irreversible').length
+  const lasting = toolLines(graph).filter(({ isIrreversible }) => isIrreversible).length
   return (
     <Facts label={96}>
       {workflow.description && <Fact label="About">{workflow.description}</Fact>}
@@ -54,7 +56,9 @@ function Whole({ workflow }: { workflow: WorkflowDetail }) {
         {held === 0 ? 'None asks a person.' : `${count(held, 'step asks', 'steps ask')} a person.`}
       </Fact>
       <Fact label="For good">
-        {forGood === 0 ? 'Every step can be taken back.' : `${count(forGood, 'step')} cannot be undone.`}
+        {forGood > 0 && `${count(forGood, 'step')} cannot be undone. `}
+        {lasting > 0 && `What ${count(lasting, 'tool does', 'tools do')} cannot be undone.`}
+        {forGood + lasting === 0 && 'Every step can be taken back.'}
       </Fact>
       <Fact label="Format">
         <span className="mono">{workflow.format}</span>{' '}

@@ -26,7 +26,7 @@ describe('what runs a tool', () => {
       'sends GET https://x/{{args.id}}',
     )
     expect(bindingWords(bound('call_mcp_tool', { tool: 'query', server: 'db' }))).toBe(
-      'calls query of the MCP server db',
+      'asks the MCP server db for query',
     )
     expect(bindingWords(bound('call', { workflow: 'restart-service' }))).toBe(
       'runs the workflow restart-service',
@@ -35,12 +35,29 @@ describe('what runs a tool', () => {
     expect(bindingWords(bound('await_event', { question: 'Sure?', role: 'operator:oncall' }))).toBe(
       'asks operator:oncall',
     )
-    expect(bindingWords(bound('write_file', { path_from: 'args.path' }))).toBe('write a file')
+    expect(bindingWords(bound('write_file', { path_from: 'args.path' }))).toBe('writes args.path')
+    expect(bindingWords(bound('json_select', {}))).toBe('select from JSON')
     const agent = 'spiffe://holdpoint.local/agent/edge-router-07'
     expect(bindingWords(bound('agent', { agent, operation: 'update-bgp-peer' }))).toBe(
       'has edge-router-07 do update-bgp-peer',
     )
     expect(bindingWords(undefined)).toBe('nothing yet')
+  })
+})
+
+describe('a tool whose effect stays', () => {
+  it('is marked, and one that only reads or can be taken back is not', () => {
+    const kinds = [
+      bound('shell_run', { command: '/bin/x' }),
+      bound('shell_run', { command: '/bin/x', compensate: { command: '/bin/y' } }),
+      bound('http_request', { method: 'GET', url: 'http://x' }),
+    ]
+    const tools = kinds.map((binding, at) => tool(`t${at}`, binding))
+    expect(toolLines(graphOf({}, [], { tools })).map(({ isIrreversible }) => isIrreversible)).toEqual([
+      true,
+      false,
+      false,
+    ])
   })
 })
 

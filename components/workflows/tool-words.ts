@@ -10,8 +10,10 @@ import { toolsOf, unboundTools } from '@/lib/workflow/unbound-tools'
 export interface ToolLine {
   tool: string
   description: string
-  /** "runs /usr/bin/node --test {{args.test_path}}", "asks operator", "nothing yet". */
-  boundTo: string
+  /** What it does, "runs", and of what the pack says so: "/usr/bin/node --test {{args.test_path}}". */
+  does: BindingWords
+  /** What a call of it does cannot be taken back. */
+  isIrreversible: boolean
   /** False where nothing runs it and some state needs it. */
   isReady: boolean
   isBound: boolean
@@ -28,7 +30,8 @@ export function toolLines(graph: WorkflowGraph): ToolLine[] {
     return {
       tool: name,
       description,
-      boundTo: bindingWords(binding),
+      does: bindingParts(binding),
+      isIrreversible: isIrreversible(binding),
       isReady: !unbound.has(name),
       isBound: binding !== undefined,
       states: graph.nodes.filter(({ config }) => toolsOf(config).includes(name)).map(({ id }) => id),
@@ -40,28 +43,55 @@ export function toolLines(graph: WorkflowGraph): ToolLine[] {
   return [...lines.filter(({ isReady }) => !isReady), ...lines.filter(({ isReady }) => isReady)]
 }
 
-/** What runs a tool, as the end of a sentence that begins with its name. */
+export interface BindingWords {
+  verb: string
+  /** As the pack writes it; empty where the verb says all. */
+  what: string
+}
+
+/** What runs a tool, as the end of a sentence that begins with its name: "runs /usr/bin/make test", "asks operator". */
 export function bindingWords(binding: ToolBinding | undefined): string {
-  if (!binding) return 'nothing yet'
+  const { verb, what } = bindingParts(binding)
+  return what === '' ? verb : `${verb} ${what}`
+}
+
+/** What a call of it does cannot be taken back, as far as the binding alone can tell. */
+function isIrreversible(binding: ToolBinding | undefined): boolean {
+  const kind = binding && nodeKind(binding.kind)
+  return (
+    kind !== undefined &&
+    binding !== undefined &&
+    kind.consequence(binding.config as never) === 'irreversible'
+  )
+}
+
+function bindingParts(binding: ToolBinding | undefined): BindingWords {
+  if (!binding) return { verb: 'nothing yet', what: '' }
   const { kind, config } = binding
   const said = (name: string) => textOf(config[name] ?? config[`${name}_from`])
   switch (kind) {
     case 'shell_run': {
       const args = Array.isArray(config.args) ? config.args.map(textOf) : [said('args')]
-      return ['runs', said('command'), ...args].filter((word) => word !== '').join(' ')
+      return { verb: 'runs', what: [said('command'), ...args].filter((word) => word !== '').join(' ') }
     }
     case 'http_request':
-      return `sends ${said('method')} ${said('url')}`
-    case 'call_mcp_tool':
-      return `calls ${said('tool')}${config.server === undefined ? ' of an MCP server' : ` of the MCP server ${said('server')}`}`
+      return { verb: 'sends', what: `${said('method')} ${said('url')}` }
+    case 'call_mcp_tool': {
+      const server = config.server === undefined ? 'an MCP server' : `the MCP server ${said('server')}`
+      return { verb: `asks ${server} for`, what: said('tool') }
+    }
+    case 'read_file':
+      return { verb: 'reads', what: said('path') }
+    case 'write_file':
+      return { verb: 'writes', what: said('path') }
     case 'call':
-      return `runs the workflow ${said('workflow')}`
+      return { verb: 'runs the workflow', what: said('workflow') }
     case 'agent':
-      return `has ${said('agent').split('/').at(-1)} do ${said('operation')}`
+      return { verb: `has ${said('agent').split('/').at(-1)} do`, what: said('operation') }
     case 'await_event':
-      return `asks ${config.role === undefined ? 'operator' : said('role')}`
+      return { verb: 'asks', what: config.role === undefined ? 'operator' : said('role') }
     default:
-      return inSentence(nodeKind(kind)?.title ?? kind)
+      return { verb: inSentence(nodeKind(kind)?.title ?? kind), what: '' }
   }
 }
 

@@ -3,6 +3,7 @@ import { TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '@/components/ui/button'
 import { StateShape } from '@/components/ui/state'
+import { NoUndoTag } from '@/components/ui/tag'
 import { count } from '@/lib/ui/format-time'
 import type { WorkflowDetail } from '@/lib/view/wire'
 import { useMayNotImport } from './author-role'
@@ -47,7 +48,7 @@ export function ToolsBox({ workflow }: { workflow: WorkflowDetail }) {
 }
 
 function Tool({
-  line: { tool, description, boundTo, isReady, isBound, states, fills },
+  line: { tool, description, does, isIrreversible, isReady, isBound, states, fills },
   onBind,
   mayNot,
 }: {
@@ -65,7 +66,10 @@ function Tool({
           <span className="mono font-medium" title={description || undefined}>
             {tool}
           </span>{' '}
-          <span className={isBound ? 'mono text-ink-2' : 'text-ink-2'}>{boundTo}</span>
+          <span className="text-ink-2">
+            {does.verb} <span className="mono">{does.what}</span>
+          </span>{' '}
+          {isIrreversible && <NoUndoTag />}
         </p>
         <p className="text-t1 text-ink-3">
           {states.length === 0 ? 'No state uses it.' : `Used by ${states.join(', ')}.`}

@@ -67,6 +67,23 @@ describe('the way from a state at its limit', () => {
   })
 })
 
+describe('the edges of a turn', () => {
+  it('name a tool as people know it, and no bound that nobody wrote', () => {
+    const graph = {
+      ...graphOf(
+        edge('turn', 'tool_1', { when: 'tool_1' }),
+        edge('tool_1', 'turn', { maxIterations: 10_000 }),
+      ),
+      nodes: [{ id: 'tool_1', label: 'run_tests' } as GraphNode],
+    }
+    expect([...restingEdges(graph).values()].map(edgeWords)).toEqual(['run_tests', ''])
+    expect([...edgeFrames(walked(graph, { 0: 2, 1: 2 })).values()].map(edgeWords)).toEqual([
+      'run_tests ×2',
+      '×2',
+    ])
+  })
+})
+
 describe('edges of a walk', () => {
   it('count what was taken, of its bound where there is one', () => {
     const frames = edgeFrames(walked(loop, { 0: 3, 1: 2 }))

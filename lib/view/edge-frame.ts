@@ -92,7 +92,10 @@ function linesOf(graph: WorkflowGraph): readonly Line[] {
     line.edges.push(edge)
     between.set(key, line)
   }
-  const lines = new Map([...between].map(([key, { numbers, edges }]) => [key, lineOf(key, numbers, edges)]))
+  const names = new Map(graph.nodes.map(({ id, label }) => [id, label || id]))
+  const lines = new Map(
+    [...between].map(([key, { numbers, edges }]) => [key, lineOf(key, numbers, edges, names)]),
+  )
   for (const { id, maxVisits, onMaxVisits } of graph.nodes) {
     if (maxVisits === undefined || onMaxVisits === undefined) continue
     const key = edgeKey(id, onMaxVisits)
@@ -103,15 +106,26 @@ function linesOf(graph: WorkflowGraph): readonly Line[] {
   return made
 }
 
-function lineOf(key: string, numbers: number[], edges: readonly GraphEdge[]): Line {
+/** A bound that no author wrote: it closes a loop whose end is seen to elsewhere. */
+const technicalBound = 10_000
+
+function lineOf(
+  key: string,
+  numbers: number[],
+  edges: readonly GraphEdge[],
+  names: ReadonlyMap<string, string>,
+): Line {
   const { from, to, maxIterations } = edges[0] as GraphEdge
   return {
     key,
     from,
     to,
-    label: labelOf(edges.map(({ when }) => when)),
+    // A label that is the id of the next step says which comes next: people know that by its name.
+    label: labelOf(edges.map(({ when }) => (when === to ? (names.get(to) ?? when) : when))),
     numbers,
-    ...(edges.length === 1 && maxIterations !== undefined && { bound: maxIterations }),
+    ...(edges.length === 1 &&
+      maxIterations !== undefined &&
+      maxIterations < technicalBound && { bound: maxIterations }),
   }
 }
 
