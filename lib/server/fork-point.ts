@@ -30,7 +30,7 @@ export async function forkPointAt(installation: Installation, runId: RunId, at: 
     if (rows.length === 0) {
       throw new Problem(
         'bad_request',
-        `The run has ${fold.run.seq.toLocaleString('en')} tokens; "at" is ${at}. Give one of them, from 1.`,
+        `The run has ${fold.run.seq.toLocaleString('en')} tokens, so it cannot be forked at token ${at.toLocaleString('en')}; give one of those there are`,
       )
     }
   }

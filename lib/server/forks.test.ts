@@ -82,8 +82,8 @@ ${more}`
 
 const input = { name: 'Ada', first: 'first.txt', second: 'second.txt', third: 'third.txt' }
 
-async function ran(text: string): Promise<RunId> {
-  const { record } = await importWorkflow(at.house, text, { by: 'person:ada', filename: 'notes.toml' })
+async function ran(text: string, filename = 'notes.toml'): Promise<RunId> {
+  const { record } = await importWorkflow(at.house, text, { by: 'person:ada', filename })
   const run = await startRun(at.house, { version: record.version, input, by: 'person:ada', dryRun: false })
   await over(run)
   return run
@@ -443,6 +443,60 @@ describe('a fork', () => {
   })
 })
 
+describe('a fork of a graph in topological order', () => {
+  const atd = JSON.stringify({
+    wf_id: 'pair',
+    description: 'Writes two notes side by side, then reads one',
+    policy: { roots: [{ path: 'notes', access: 'write' }] },
+    nodes: [
+      ['render', { type: 'template_render', template: 'Hello {{name}}', input_from: 'trigger' }],
+      ['left', { type: 'write_file', path: 'notes/left.txt', content_from: 'render.rendered' }],
+      ['right', { type: 'write_file', path: 'notes/right.txt', content_from: 'render.rendered' }],
+      ['read', { type: 'read_file', path: 'notes/left.txt' }],
+    ].map(([id, action]) => ({
+      id,
+      label: id,
+      reversible: true,
+      hitl_required: false,
+      resource_hints: { priority: 'normal', timeout_s: 30 },
+      action,
+    })),
+    edges: [
+      { from: 'render', to: 'left' },
+      { from: 'render', to: 'right' },
+      { from: 'left', to: 'read' },
+      { from: 'right', to: 'read' },
+    ],
+  })
+
+  it('carries every step that is done, and does the others', async () => {
+    fs.mkdirSync(file('notes'))
+    const run = await ran(atd, 'pair.atd.json')
+    expect(await look(run, ({ state }) => state.status === 'ended' && state.terminal)).toBe('success')
+    const before = await rowsOf(run)
+    const seq = Math.min(await doneAt(run, 'left'), await doneAt(run, 'right'))
+    const [first, other] = (await doneAt(run, 'left')) === seq ? ['left', 'right'] : ['right', 'left']
+    const plan = await planned(run, seq)
+    expect(plan).toMatchObject({ carried: 2, next: [{ node: other, visit: 1 }] })
+    expect(plan).not.toHaveProperty('after')
+    expect(plan.effects.map(({ node }) => node)).toEqual([other])
+    fs.rmSync(file(`notes/${other}.txt`))
+    fs.writeFileSync(file(`notes/${first}.txt`), 'changed since')
+    const id = await fork(run, seq, { dry_run: false })
+    await over(id)
+    expect(read(`notes/${other}.txt`)).toBe('Hello Ada')
+    expect(read(`notes/${first}.txt`)).toBe('changed since')
+    expect(await look(id, ({ state }) => state.status === 'ended' && state.terminal)).toBe('success')
+    expect(await rowsOf(run)).toEqual(before)
+    await expectVerified(id)
+    // All that it did can be taken back, and nothing that it carried is.
+    await rolledBack(id, 'render', 'full_workflow')
+    expect(fs.existsSync(file(`notes/${other}.txt`))).toBe(false)
+    expect(read(`notes/${first}.txt`)).toBe('changed since')
+    expect(await look(id, ({ visits }) => visits.get(first ?? '')?.state.status)).toBe('done')
+  })
+})
+
 describe('a newer version', () => {
   it('takes the run over where it leads the same way so far', async () => {
     const run = await ran(draft())
@@ -690,7 +744,7 @@ describe('what nobody should send', () => {
     }
     expect((await plan({ at: tokens + 1 })).body).toMatchObject({
       code: 'bad_request',
-      detail: `The run has ${tokens} tokens; "at" is ${tokens + 1}. Give one of them, from 1.`,
+      detail: `The run has ${tokens} tokens, so it cannot be forked at token ${tokens + 1}; give one of those there are`,
     })
     expect((await plan({ at: 1, more: true })).status).toBe(400)
     expect((await plan({ at: 1 }, 'run_x' as RunId)).body.code).toBe('not_found')
