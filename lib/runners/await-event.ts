@@ -45,7 +45,7 @@ export const awaitEventResolver: Resolver = {
 
 function shown(prompt: Json | undefined, artifacts: Json | undefined): string {
   const known = Object.entries(artifacts ?? {}).map(([name, value]) => `${name}\n${clipped(value as Json)}`)
-  return [...(typeof prompt === 'string' ? [prompt] : []), ...known].join('\n\n')
+  return [...(typeof prompt === 'string' ? [prompt] : []), ...known].map((part) => part.trim()).join('\n\n')
 }
 
 function clipped(value: Json): string {
