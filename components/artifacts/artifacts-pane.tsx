@@ -15,7 +15,7 @@ import { ComparePane } from './compare-pane'
 import { positionsOf } from './default-positions'
 import { Changed } from './marks'
 import { RowPanel } from './row-panel'
-import { TraceTable } from './trace-table'
+import { focusRow, TraceTable } from './trace-table'
 import { rowFrom, useTraceMarks } from './use-trace-marks'
 
 export function ArtifactsPane({
@@ -50,7 +50,12 @@ export function ArtifactsPane({
     onAt?.(row.transition.seq)
     if (opened !== undefined) change({ row: String(number) })
   }
-  const step = (by: number) => goTo(Math.min(Math.max(1, (cursor ?? b ?? rows.length) + by), rows.length))
+  const step = (by: number) => {
+    const number = Math.min(Math.max(1, (cursor ?? b ?? rows.length) + by), rows.length)
+    goTo(number)
+    // The row has the focus then, and ↵ opens it; an open panel keeps it.
+    if (opened === undefined) focusRow(number)
+  }
   const mark = (which: 'a' | 'b', number: number | undefined = cursor) =>
     number !== undefined && change({ a: text(a), b: text(b), [which]: String(number) })
   const moveB = (by: number) => mark('b', Math.min(Math.max(1, (b ?? cursor ?? 1) + by), rows.length))
@@ -67,7 +72,6 @@ export function ArtifactsPane({
     '[': () => moveB(-1),
     ']': () => moveB(1),
     s: a !== undefined && b !== undefined ? () => change({ a: text(b), b: text(a) }) : undefined,
-    Enter: cursor !== undefined && opened !== cursor ? () => open(cursor) : undefined,
     Escape: opened === undefined ? undefined : () => change({ row: undefined }),
   })
 

@@ -69,7 +69,7 @@ export function TraceTable(props: TraceTableProps) {
     event.preventDefault()
     event.stopPropagation()
     props.onCursor(to)
-    requestAnimationFrame(() => document.getElementById(rowId(to))?.focus())
+    focusRow(to)
   }
 
   return (
@@ -130,6 +130,11 @@ export function TraceTable(props: TraceTableProps) {
 }
 
 const rowId = (number: number) => `trace-row-${number}`
+
+/** Gives a row the focus, once it is drawn. */
+export function focusRow(number: number): void {
+  requestAnimationFrame(() => document.getElementById(rowId(number))?.focus({ preventScroll: true }))
+}
 
 interface RowProps extends TraceTableProps {
   row: TraceRow
