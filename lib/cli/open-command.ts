@@ -14,16 +14,9 @@ import { createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { sha256 } from '@/lib/base/hash'
-import { mintUuid } from '@/lib/base/ids'
-import { addGeneration } from '@/lib/ect/generations'
-import type { VerificationKeys } from '@/lib/ect/keys'
-import { openKeyRing } from '@/lib/ect/keys-file'
 import { bundleMaxBytes } from '@/lib/server/bundle/bundle'
-import { importBundle } from '@/lib/server/bundle/import-bundle'
 import { type BundleContents, type BundleVerdict, examineBundle } from '@/lib/server/bundle/verify-bundle'
-import { type Opened, writeOpened } from '@/lib/server/opened'
-import { openStore } from '@/lib/store/open'
-import { openPeople } from '@/lib/store/people'
+import { prepareOpened } from '@/lib/server/prepare-opened'
 import { askedToStop, Children, drainMs, type ProgramEnd } from './children'
 import { exitCode } from './exit-codes'
 import { readBytes } from './parse-options'
@@ -39,8 +32,6 @@ export interface OpenOptions {
 }
 
 const host = '127.0.0.1'
-/** As long as a session lasts anywhere. */
-const sessionMs = 7 * 86_400_000
 
 /** Shows it until it is asked to stop. Returns 0 then; 5 when the bundle does not verify or the console fails. */
 export async function openCommand(bundle: string, options: OpenOptions): Promise<number> {
@@ -89,7 +80,12 @@ async function show(root: string, { bundle, verdict, contents, port: asked }: Sh
   process.once('exit', remove)
   try {
     const token = randomBytes(32).toString('base64url')
-    const note = await prepared(folder, { bundle, verdict, contents, link: sha256(token) })
+    const note = await prepareOpened(folder, {
+      file: path.basename(bundle),
+      verdict,
+      contents,
+      link: sha256(token),
+    })
     const port = asked ?? (await freePort())
     const origin = `http://localhost:${port}`
     const children = new Children(root)
@@ -120,61 +116,6 @@ async function show(root: string, { bundle, verdict, contents, port: asked }: Sh
     remove()
     process.off('exit', remove)
   }
-}
-
-/** Puts everything into the folder; gives the note's place. */
-async function prepared(
-  folder: string,
-  { bundle, verdict, contents, link }: Omit<Shown, 'port'> & { link: string },
-): Promise<string> {
-  const store = await openStore(folder)
-  try {
-    const imported = await importBundle(contents, store)
-    const visitor = {
-      id: mintUuid(),
-      name: 'visitor',
-      passwordHash: '',
-      roles: ['viewer'],
-      createdAt: Date.now(),
-    }
-    const people = openPeople(store)
-    await people.addPerson(visitor)
-    const session = randomBytes(32).toString('base64url')
-    const times = { createdAt: Date.now(), expiresAt: Date.now() + sessionMs }
-    await people.addSession({
-      hash: sha256(session),
-      personId: visitor.id,
-      ...times,
-      address: host,
-      agent: 'link',
-    })
-    bringKeys(path.join(folder, 'keys'), contents.keys)
-    const { runs, tokens, unread } = imported
-    const more = unread > 0 ? ` ${unread} tokens could not be read and are not shown.` : ''
-    const opened: Opened = {
-      ...{ file: path.basename(bundle).slice(0, 200), run: contents.run, runs, tokens, link, session },
-      holds: verdict.holds,
-      keysGiven: verdict.holds && verdict.keysGiven,
-      ...(!verdict.holds && { fault: `${verdict.failure.sentence}${more}` }),
-    }
-    const note = path.join(folder, 'opened.json')
-    writeOpened(note, opened)
-    return note
-  } finally {
-    await store.close()
-  }
-}
-
-/** The bundle's public keys, as former ones of the temporary installation: its pages verify with them. */
-function bringKeys(folder: string, keys: VerificationKeys): void {
-  const ring = openKeyRing(folder, Date.now())
-  let number = 2
-  for (const { kid, alg, jwk } of keys.values()) {
-    addGeneration(folder, 'signing', number, { kid, alg, madeAt: 0, public: jwk })
-    number += 1
-  }
-  // The newest must be able to sign; nothing asks it to.
-  ring.rotate(Date.now())
 }
 
 function environment(folder: string, note: string, origin: string, port: number): Record<string, string> {

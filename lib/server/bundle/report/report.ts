@@ -7,7 +7,7 @@
  */
 import type { Hash } from '@/lib/base/hash'
 import type { Fact, FactOf } from '@/lib/engine/facts'
-import { ArtifactTrace, appendedSince, type TraceCell, type TraceRow } from '@/lib/view/artifact-trace'
+import { ArtifactTrace, type TraceCell, type TraceRow } from '@/lib/view/artifact-trace'
 import { frameOf, plainActor, type RunFrame } from '@/lib/view/frame'
 import { causesOf } from '@/lib/view/timeline/causes'
 import type { CausalLink, FiredBy } from '@/lib/view/timeline/terms'
@@ -144,7 +144,7 @@ function traceCell(cell: TraceCell, above: TraceCell | undefined, lines: Readonl
   const { written, changed } = cell
   if (!written) return html`<td class="quiet">–</td>`
   const { set, count } = written
-  const added = set.mode === 'append' ? appendedSince(above?.written, written).length : 0
+  const added = Math.max(0, count - (above?.written?.count ?? 0))
   const entries =
     set.mode === 'append' &&
     html` <span class="quiet">${counted(count, 'entry', 'entries')}${added > 0 && `, ${added} added`}</span>`
