@@ -80,14 +80,73 @@ export function frameOf(run: Run, previous?: RunFrame): RunFrame {
     const node = run.graph.nodes.get(id)
     const visit = run.visits.get(id)
     if (!node || !visit) continue
-    const made = run.walk ? walkedFrame(run, node, visit) : nodeFrame(node, visit, skipped.has(id))
-    const frame = reused(withEntries(run, node, made), previous?.nodes.get(id))
+    const before = previous?.nodes.get(id)
+    const basis = basisOf(run, visit, skipped.has(id))
+    const frame =
+      before && isSameBasis(bases.get(before), basis)
+        ? before
+        : reused(madeFrame(run, node, visit, basis), before)
+    if (frame !== before) bases.set(frame, basis)
     nodes.set(id, frame)
     counts.set(frame.shown, (counts.get(frame.shown) ?? 0) + 1)
   }
   const sentence = countsSentence(nodes.size, counts, run.walk ? walkWords : {})
   const edges = edgeFrames(run, previous?.edges)
   return { nodes, counts, edges, sentence, headline: headlineOf(run) }
+}
+
+/**
+ * All that a node's frame follows from. While it is the same, so is the frame, and nothing is made to be thrown away:
+ * most nodes of a large run are as they were.
+ */
+interface Basis {
+  state: VisitState
+  visit: number
+  consequence: Consequence | undefined
+  skipped: boolean
+  isOver: boolean
+  /** The rest is of a walk. */
+  isReached: boolean
+  isLast: boolean
+  before: VisitState | undefined
+  entered: number
+}
+
+const bases = new WeakMap<NodeFrame, Basis>()
+
+function basisOf({ walk, state }: Run, visit: Visit, skipped: boolean): Basis {
+  return {
+    state: visit.state,
+    visit: visit.visit,
+    consequence: visit.consequence,
+    skipped,
+    isOver: state.status === 'ended',
+    isReached: visit.enteredFrom !== undefined,
+    isLast: walk?.path.at(-1)?.visit === visit,
+    before: walk?.outputs.get(visit.node)?.state,
+    entered: walk?.entered.get(visit.node) ?? 0,
+  }
+}
+
+function isSameBasis(one: Basis | undefined, other: Basis): boolean {
+  // States are replaced and never written into, but for a running one's; and how a walk ended is said at its last step.
+  if (one === undefined || other.state.status === 'running' || other.isLast) return false
+  return (
+    one.state === other.state &&
+    one.visit === other.visit &&
+    one.consequence === other.consequence &&
+    one.skipped === other.skipped &&
+    one.isOver === other.isOver &&
+    one.isReached === other.isReached &&
+    one.isLast === other.isLast &&
+    one.before === other.before &&
+    one.entered === other.entered
+  )
+}
+
+function madeFrame(run: Run, node: GraphNode, visit: Visit, { skipped }: Basis): NodeFrame {
+  const made = run.walk ? walkedFrame(run, node, visit) : nodeFrame(node, visit, skipped)
+  return withEntries(run, node, made)
 }
 
 /** What steps are called that a walk never came to: it may not be meant to. */

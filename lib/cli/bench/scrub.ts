@@ -1,7 +1,7 @@
 /*
  * The scrubber and the strip, at sizes that people meet and at the largest there are: reading a ledger into a fold with
- * its timeline, showing random positions of it, stepping, and drawing all of it at once. Times of positions are processor
- * time of this process: what a page's main thread would be kept busy.
+ * its timeline, showing random positions of it, stepping, and drawing all of it at once. Times are how
+ * long a page's own thread would be kept from answering.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -101,12 +101,17 @@ function timesOf(rounds: number, work: () => unknown): number[] {
   return Array.from({ length: rounds }, () => busyMs(work))
 }
 
-/** Processor time of the work; what else the machine does meanwhile is not in it. */
+/**
+ * How long the work kept this thread: at most the time that passed, of which other programs may have had a part, and at
+ * most the processor time of the process, of which the collector's own threads may have had one.
+ */
 function busyMs(work: () => unknown): number {
-  const before = process.cpuUsage()
+  const cpu = process.cpuUsage()
+  const from = performance.now()
   work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000
+  const passed = performance.now() - from
+  const { user, system } = process.cpuUsage(cpu)
+  return Math.min(passed, (user + system) / 1_000)
 }
 
 /** The time that so large a part of them is at most. */

@@ -31,7 +31,11 @@ function unknownClaims(act: string, at: number, index: number) {
   return { iss, aud: iss, iat, exp: iat + 600, jti, wid, exec_act: act, par: [], ext: {} }
 }
 
-function base64urlOf(text: string): string {
-  const octets = Array.from(new TextEncoder().encode(text), (octet) => String.fromCharCode(octet)).join('')
-  return btoa(octets).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+/** JSON as base64url. What is not ASCII is escaped in it first, which `btoa` alone would not take. */
+function base64urlOf(json: string): string {
+  const ascii = json.replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  return btoa(ascii).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }

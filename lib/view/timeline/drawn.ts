@@ -95,16 +95,23 @@ function drawTrack(
   leastPx: number,
   drawn: DrawnBar[],
 ): void {
-  const first = lastWhere(bars, (bar) => (bar.toAt ?? now) < ruler.fromAt) + 1
   let last: DrawnBar | undefined
-  for (let at = first; at < bars.length; at++) {
+  /** Until when a bar lies on the pixels that the last one takes: told by its times, because there may be many. */
+  let sameUntil = Number.NEGATIVE_INFINITY
+  for (let at = lastWhere(bars, (bar) => (bar.toAt ?? now) < ruler.fromAt) + 1; at < bars.length; at++) {
     const bar = bars[at] as Bar
     if (bar.fromAt > ruler.untilAt) return
+    const endAt = Math.max(bar.fromAt, bar.toAt ?? now)
+    if (last && endAt < sameUntil) {
+      merge(last, bar)
+      continue
+    }
     const x = ruler.x(bar.fromAt)
-    const endX = bar.toAt === bar.fromAt ? x : ruler.x(bar.toAt ?? now)
+    const endX = endAt === bar.fromAt ? x : ruler.x(endAt)
     const isNarrow = endX - x < leastPx
     if (last && x < last.x + leastPx && (isNarrow || last.width <= leastPx)) {
-      merge(last, bar, endX)
+      merge(last, bar)
+      last.width = Math.max(last.width, endX - last.x)
       continue
     }
     last = {
@@ -112,23 +119,23 @@ function drawTrack(
       width: Math.max(leastPx, endX - x),
       track,
       shown: bar.shown,
-      ...(bar.waitsFor !== undefined && { waitsFor: bar.waitsFor }),
       count: 1,
       bar,
       from: bar.from,
       to: bar.to ?? bar.from,
       open: bar.to === undefined,
     }
+    if (bar.waitsFor !== undefined) last.waitsFor = bar.waitsFor
+    sameUntil = isNarrow ? ruler.at(x + leastPx) : Number.NEGATIVE_INFINITY
     drawn.push(last)
   }
 }
 
-function merge(into: DrawnBar, bar: Bar, endX: number): void {
+function merge(into: DrawnBar, bar: Bar): void {
   into.count += 1
   into.to = bar.to ?? bar.from
-  into.width = Math.max(into.width, endX - into.x)
   into.open ||= bar.to === undefined
-  if ((rankOf.get(bar.shown) ?? 0) >= (rankOf.get(into.shown) ?? 0)) return
+  if (bar.shown === into.shown || (rankOf.get(bar.shown) ?? 0) >= (rankOf.get(into.shown) ?? 0)) return
   into.shown = bar.shown
   into.bar = bar
   if (bar.waitsFor === undefined) delete into.waitsFor
@@ -144,16 +151,18 @@ export function ticksBetween(timeline: Timeline, scale: Scale, view: View, apart
   for (let at = lastAtMost(times, ruler.fromAt - 1) + 1; at <= until; ) {
     const x = ruler.x(times[at] as number)
     // All that the pixels up to the next tick hold, at once; always at least this one.
-    const end = Math.max(at, Math.min(until, lastBefore(times, ruler, x + apartPx)))
+    const untilAt = ruler.at(x + apartPx)
+    const end = Math.max(
+      at,
+      Math.min(
+        until,
+        lastWhere(times, (time) => time < untilAt),
+      ),
+    )
     drawn.push({ x, from: at + 1, to: end + 1 })
     at = end + 1
   }
   return drawn
-}
-
-/** Index of the last time that is drawn to the left of a pixel. */
-function lastBefore(times: readonly number[], ruler: Ruler, x: number): number {
-  return lastWhere(times, (at) => at < ruler.untilAt && ruler.x(at) < x)
 }
 
 /** The marks of a kind in a view (of one artifact, if it is named), at least `apartPx` from each other. */
@@ -171,8 +180,14 @@ export function marksBetween(
   for (let at = lastWhere(marks, (mark) => mark.at < ruler.fromAt) + 1; at <= until; ) {
     const mark = marks[at] as Mark
     const x = ruler.x(mark.at)
-    const covered = lastWhere(marks, (one) => ruler.x(one.at) < x + apartPx)
-    const end = Math.max(at, Math.min(until, covered))
+    const untilAt = ruler.at(x + apartPx)
+    const end = Math.max(
+      at,
+      Math.min(
+        until,
+        lastWhere(marks, (one) => one.at < untilAt),
+      ),
+    )
     drawn.push({ x, kind, count: end - at + 1, mark, last: marks[end] as Mark })
     at = end + 1
   }

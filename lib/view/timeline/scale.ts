@@ -4,10 +4,10 @@
  *   time   ├─ work ─┤       3 hours until somebody answers        ├─ work ─┤
  *   place  0 ─────── 0.48 ╱╱ 0.52 ─────────────────────────────────────── 1
  *
- * Idle is a gap between two tokens that is longer than all shorter gaps together, and than 20 s: with it drawn to
- * scale, everything else would share less than half the strip. All longer gaps are idle with it. A run whose gaps are
- * alike has none, however long they are. The threshold is made anew when a long gap comes or the tokens have grown by a
- * quarter; in between, a live run's strip does not jump, and a token costs nothing.
+ * Idle is a gap between two tokens of more than 20 s that stands out: it is four times as long as any gap that is not
+ * idle, and drawing such gaps to scale would leave the rest less than four fifths of the strip; or it alone is longer
+ * than all the rest. A run whose gaps are alike has none, however long they are. The threshold is made anew when a
+ * quarter more tokens, or long gaps, have come: in between a live run's strip does not jump, and a token costs nothing.
  */
 import { lastWhere } from './bounds'
 import type { Break, DrawnBreak, Scale, View } from './terms'
@@ -31,8 +31,9 @@ interface Gap {
 export class ScaleMaker {
   readonly #timeline: Timeline
   readonly #gaps: Gap[] = []
-  /** Ms in gaps too short to ever be breaks. */
+  /** Ms in gaps too short to ever be breaks, all together and the longest. */
   #shortMs = 0
+  #longestShortMs = 0
   #seen = 0
   #idleMs = Number.POSITIVE_INFINITY
   #madeAt = { seen: 0, gaps: 0 }
@@ -63,7 +64,10 @@ export class ScaleMaker {
       if (this.#seen === 0) continue
       const ms = (times[this.#seen] as number) - (times[this.#seen - 1] as number)
       if (ms > minIdleMs) this.#gaps.push({ after: this.#seen, ms })
-      else this.#shortMs += ms
+      else {
+        this.#shortMs += ms
+        this.#longestShortMs = Math.max(this.#longestShortMs, ms)
+      }
     }
   }
 
@@ -71,16 +75,8 @@ export class ScaleMaker {
     const grown = this.#seen > this.#madeAt.seen * 1.25
     if (!grown && this.#gaps.length <= this.#madeAt.gaps * 1.25) return this.#idleMs
     this.#madeAt = { seen: this.#seen, gaps: this.#gaps.length }
-    let shorter = this.#shortMs
-    this.#idleMs = Number.POSITIVE_INFINITY
-    for (const ms of this.#gaps.map((gap) => gap.ms).sort((a, b) => a - b)) {
-      if (shorter > 0 && ms > shorter) {
-        // Just below it: a gap of this length is a break.
-        this.#idleMs = ms - 1
-        break
-      }
-      shorter += ms
-    }
+    const long = this.#gaps.map((gap) => gap.ms).sort((a, b) => a - b)
+    this.#idleMs = idleFrom(long, this.#shortMs, this.#longestShortMs)
     return this.#idleMs
   }
 
@@ -95,6 +91,22 @@ export class ScaleMaker {
     if (toAt - lastAt > idleMs) breaks.push({ fromAt: lastAt, toAt, after: times.length })
     return scaleOf(fromAt, toAt, breaks, idleMs)
   }
+}
+
+/** Above how many ms a gap is idle. `long` in ascending order; the short ones come to `shortMs`, the longest to `before`. */
+function idleFrom(long: readonly number[], shortMs: number, before: number): number {
+  let active = shortMs
+  let idle = long.reduce((sum, ms) => sum + ms, 0)
+  let previous = Math.max(before, 1_000)
+  for (const ms of long) {
+    const standsOut = ms >= previous * 4 && idle > active / 4
+    // Just below it: a gap of this length is a break.
+    if (active > 0 && (standsOut || ms > active)) return ms - 1
+    active += ms
+    idle -= ms
+    previous = ms
+  }
+  return Number.POSITIVE_INFINITY
 }
 
 /** A scale with these breaks, which are in order and do not overlap. */

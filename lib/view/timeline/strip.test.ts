@@ -74,6 +74,12 @@ describe('a scale', () => {
     expect(scale.placeOf(place(20))).toBeCloseTo((2 / 3) * 0.97)
   })
 
+  it('collapses every night of a run that works by day, though its days are longer', () => {
+    const days = [0, 1, 2].flatMap((day) => evenly(200, 300).map((s) => day * 24 * 3600 + s))
+    const scale = new ScaleMaker(timeline(days)).scale()
+    expect(scale.breaks.map(({ after }) => after)).toEqual([200, 400])
+  })
+
   it('keeps all breaks together to less than a third of the strip', () => {
     const seconds = Array.from({ length: 40 }, (_, at) => Math.floor(at / 2) * 7200 + (at % 2))
     const scale = new ScaleMaker(timeline(seconds)).scale()
