@@ -86,8 +86,11 @@ export function FilmHead({
       )}
       <span className="flex-1" />
       {following && <Legend artifacts={timeline.artifacts.length > 0} />}
-      <LanesChoice by={by} onBy={(chosen) => setPrefs({ by: chosen, collapsed: false })} />
-      <span className="flex">
+      {/* Where there is little room, what is shown counts more than how. */}
+      <span className={following ? 'flex' : 'flex max-lg:hidden'}>
+        <LanesChoice by={by} onBy={(chosen) => setPrefs({ by: chosen, collapsed: false })} />
+      </span>
+      <span className="flex max-lg:hidden">
         <IconButton
           className={quietWhenOff}
           label="Show more of the film"
@@ -104,8 +107,9 @@ export function FilmHead({
         >
           <Plus {...drawn} />
         </IconButton>
+      </span>
+      <span className="flex">
         <IconButton
-          className={quietWhenOff}
           label={prefs.collapsed ? 'Show the lines of the timeline' : 'Fold the timeline'}
           aria-expanded={!prefs.collapsed}
           onClick={() => setPrefs({ collapsed: !prefs.collapsed })}

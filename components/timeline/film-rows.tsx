@@ -94,6 +94,7 @@ function markWords({ count, mark, last }: DrawnMark): string {
 
 /** Kinds of marks that stand out among the ticks: taller, thicker, and the error red. */
 const standingOut = [
+  { kind: 'fork', top: 2, height: 16 },
   { kind: 'rollback', top: 3, height: 14 },
   { kind: 'person', top: 2, height: 16 },
   { kind: 'error', top: 4, height: 12 },

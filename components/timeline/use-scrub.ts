@@ -42,9 +42,12 @@ export function useScrub({
   const go = (seq: number) => moment.goTo(seq >= timeline.seq ? undefined : Math.max(1, seq))
   const toPointer = (clientX: number, hold: Held) => {
     const seq = timeline.nearest(atOf(scale, view, clientX - hold.left))
-    const { from, to } = hold.moved ? {} : (hold.bar?.dataset ?? {})
+    const bar = hold.moved ? undefined : hold.bar?.dataset
+    if (bar?.from === undefined) return go(seq)
     // A press on a bar stays in it, also where it is narrower than the pointer is exact.
-    go(from === undefined ? seq : Math.min(Math.max(seq, Number(from)), Math.max(Number(from), Number(to))))
+    const from = Number(bar.from)
+    const to = bar.open === 'true' ? timeline.seq : Math.max(from, Number(bar.to))
+    go(Math.min(Math.max(seq, from), to))
   }
   const choose = (bar: HTMLElement | null) => {
     const { node, visit } = bar?.dataset ?? {}
