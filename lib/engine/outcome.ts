@@ -2,7 +2,7 @@ import { clip } from '@/lib/base/clip'
 import type { Hash } from '@/lib/base/hash'
 import type { ExhaustedLimit, TerminalStatus } from './facts'
 import { exhaustionWords } from './limits'
-import type { Run, Walk } from './run'
+import type { ArtifactWrite, Run, Walk } from './run'
 import { walkBound } from './walk'
 
 export interface Outcome {
@@ -85,7 +85,14 @@ export interface Ending {
   lastNode?: string
   /** What its last step gave; absent for null. Only of a walk. */
   output?: Hash
+  /** The artifacts as they are at the end; absent where the workflow declares none. */
+  artifacts?: [name: string, writes: ArtifactWrite[]][]
   reason: string
+}
+
+function artifactsOf({ graph, artifacts }: Run): Pick<Ending, 'artifacts'> {
+  if (graph.graph.artifacts.length === 0) return {}
+  return { artifacts: [...artifacts].map(([name, writes]) => [name, writes.slice()]) }
 }
 
 /** How the run ended; undefined while it has not. */
@@ -93,7 +100,7 @@ export function endingOf(run: Run): Ending | undefined {
   const { state } = run
   if (state.status !== 'ended') return undefined
   const place = run.walk?.path.at(-1)?.visit
-  const common = { lastNode: place?.node, reason: state.reason }
+  const common = { lastNode: place?.node, reason: state.reason, ...artifactsOf(run) }
   const kind = place && run.graph.nodes.get(place.node)?.kind
   if (state.terminal === 'success') {
     const output = kind !== 'terminate' && place?.state.status === 'done' ? place.state.output : undefined

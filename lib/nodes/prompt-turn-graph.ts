@@ -1,5 +1,6 @@
 /*
- * The graph that one turn of a prompt state is run as: a node that asks the model, one for each tool, edges between.
+ * The graph that one turn of a prompt state is run as: a node that asks the model, one for each tool, edges between. Its
+ * loops are bounded by the turn's own rounds.
  *
  *            ╭──again──╮                     ╭─ ended ──▶ (the turn ends here, with its event)
  *            ▼         │                     │
@@ -19,9 +20,6 @@ import { nodeKind } from './registry'
 
 /** Id of the node that asks the model. */
 export const turnNode = 'turn'
-
-/** More than any turn's rounds and calls; its presence says that the edge closes a loop. */
-const maxBack = 10_000
 
 /** The graph of a turn of that state of `parent`. The same state in the same workflow gives the same graph. */
 export function promptTurnGraph(state: GraphNode, parent: WorkflowGraph): WorkflowGraph {
@@ -43,13 +41,13 @@ export function promptTurnGraph(state: GraphNode, parent: WorkflowGraph): Workfl
       ...(hybrid ? [eventNode(state, config, events)] : []),
     ],
     edges: [
-      edgeOf(turnNode, turnNode, 'again', maxBack),
+      edgeOf(turnNode, turnNode, 'again'),
       ...nodes.flatMap((node) => [
         edgeOf(turnNode, node.id, node.id),
-        ...labelsOf(node).map((label) => edgeOf(node.id, turnNode, label, maxBack)),
+        ...labelsOf(node).map((label) => edgeOf(node.id, turnNode, label)),
       ]),
       ...(hybrid ? [edgeOf(turnNode, turnEventNode, turnEventNode)] : []),
-      ...(hybrid ? events.map((event) => edgeOf(turnEventNode, turnNode, event, maxBack)) : []),
+      ...(hybrid ? events.map((event) => edgeOf(turnEventNode, turnNode, event)) : []),
     ],
     starts: [{ name: 'main', node: turnNode }],
     artifacts: [],
@@ -148,8 +146,8 @@ function nodeOf(id: string, kind: string, config: JsonObject): GraphNode {
   return { id, label: id, kind, config, priority: 'normal', extra: {} }
 }
 
-function edgeOf(source: string, to: string, when?: string, maxIterations?: number): GraphEdge {
-  return { from: source, to, ...definedMembers({ when, maxIterations }), extra: {} }
+function edgeOf(source: string, to: string, when?: string): GraphEdge {
+  return { from: source, to, ...definedMembers({ when }), extra: {} }
 }
 
 function definedMembers<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {

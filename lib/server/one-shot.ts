@@ -13,6 +13,7 @@ import { endingOf } from '@/lib/engine/outcome'
 import { shownStatus } from '@/lib/engine/projection'
 import type { Approval, Run } from '@/lib/engine/run'
 import { cancelRun } from '@/lib/worker/cancel-run'
+import { finalValueOf } from '@/lib/worker/final-value'
 import { readJson } from '@/lib/worker/run-book'
 import { leaseMs, startWorker } from '@/lib/worker/worker'
 import { type Installation, openInstallation } from './installation'
@@ -187,8 +188,10 @@ async function standing(house: Installation, runId: RunId): Promise<{ over: bool
   const { state, shown, ending, waits, triesAgain, lastNode } = noted
   const common = { runId, elapsedS: noted.elapsedS, lastNode }
   if (ending && state.status === 'ended') {
-    const { status, reason, output } = ending
-    const finalValue = noted.leaves ? await outputOf(house, noted.leaves) : await storedValue(house, output)
+    const { status, reason } = ending
+    const finalValue = noted.leaves
+      ? await outputOf(house, noted.leaves)
+      : await finalValueOf(house.store.ledger, ending)
     // A reply stands only for a run that completed: a failure cannot look like a clean answer.
     const reply = status === 'completed' && noted.reply ? await storedValue(house, noted.reply) : undefined
     const ended = { ...common, status, terminal: state.terminal, reason, finalValue }

@@ -168,6 +168,7 @@ describe('states and events', () => {
       exhausted: 'max_visits',
     })
     expect(await artifact(runId, 'note')).toBe('try 3')
+    expect(outcome.finalValue).toEqual({ artifacts: { note: 'try 3' } })
   })
 
   it('goes to on_max_visits instead, and on from there when that one is at its limit too', async () => {

@@ -20,9 +20,9 @@ import { visitOf } from '@/lib/engine/visit-states'
 import { type ChildOutcome, type ChildRuns, EffectFailed } from '@/lib/runners/runner'
 import { triggerInput } from '@/lib/workflow/trigger-input'
 import { cancelRun } from './cancel-run'
+import { finalValueOf } from './final-value'
 import { HandedOver, handedOverOr } from './handed-over'
 import type { ReachingStep, WorkerPorts } from './ports'
-import { readJson } from './run-book'
 import { RunWatch } from './run-watch'
 import { takeChildrenBack } from './take-children-back'
 import { jsonValue } from './values'
@@ -151,7 +151,7 @@ async function outcome(
     for (;;) {
       watch.look()
       const { over, held } = await ports.book.read(runId, seen)
-      if (over) return { runId, ...over.told, finalValue: await storedValue(ports, over.output) }
+      if (over) return { runId, ...over.told, finalValue: await finalValueOf(ports.ledger, over.ending) }
       if (draining.aborted || lost.aborted) throw new HandedOver(node)
       const stop = await stopOf(ports, step, signal)
       if (stop) await cancelRun(ports, runId, stop, step.lease)
@@ -189,14 +189,10 @@ async function tellHeld(ports: WorkerPorts, step: ReachingStep, held: boolean): 
 function noted(run: Run) {
   const ending = endingOf(run)
   if (!ending) return undefined
-  const { output, ...told } = ending
+  const { status, lastNode, reason } = ending
   const { modelTokens, writtenBytes, toolCalls } = run
   const endJti = run.state.status === 'ended' ? run.state.jti : undefined
-  return { output, told: { ...told, modelTokens, writtenBytes, toolCalls, endJti } }
-}
-
-async function storedValue(ports: WorkerPorts, hash: string | undefined): Promise<Json> {
-  return hash === undefined ? null : ((await readJson(ports.ledger, hash)) ?? null)
+  return { ending, told: { status, lastNode, reason, modelTokens, writtenBytes, toolCalls, endJti } }
 }
 
 /** Why a child has to stop, or is not begun at all. */
