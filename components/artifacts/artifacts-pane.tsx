@@ -88,7 +88,7 @@ export function ArtifactsPane({
   const openedRow = opened === undefined ? undefined : rows[opened - 1]
   return (
     <div className="relative flex h-full min-h-0 bg-surface">
-      <div className="flex min-h-0 min-w-0 flex-1 flex-col max-md:overflow-y-auto">
+      <div className="relative flex min-h-0 min-w-0 flex-1 flex-col overflow-y-auto">
         <div className="flex min-h-0 shrink-0 flex-col md:max-h-[46%] max-md:max-h-[60dvh]">
           <TraceTable
             run={run}
@@ -147,7 +147,7 @@ export function ArtifactsPane({
 
 const text = (number: number | undefined) => (number === undefined ? undefined : String(number))
 
-/** The column the address names; else the first that differs between A and B, else the first. */
+/** The column the address names; else one that differs, sooner what changed on arriving at B; else the first. */
 function columnOf(
   view: TraceView,
   name: string | undefined,
@@ -158,13 +158,13 @@ function columnOf(
   if (named !== -1) return named
   const [rowA, rowB] = [view.rows[(a ?? 0) - 1], view.rows[(b ?? 0) - 1]]
   if (!rowA || !rowB) return 0
-  const differs = view.columns.findIndex((_, index) => !view.isSame(rowA, rowB, index))
-  return Math.max(0, differs)
+  const differing = view.columns.flatMap((_, index) => (view.isSame(rowA, rowB, index) ? [] : [index]))
+  return differing.find((index) => view.value(rowB, index).changed) ?? differing[0] ?? 0
 }
 
 function KeyLine({ hasArtifacts }: { hasArtifacts: boolean }) {
   return (
-    <div className="flex min-h-9 shrink-0 flex-wrap items-center gap-x-5 gap-y-1 border-y px-4 py-1.5 text-t1 text-ink-3">
+    <div className="flex min-h-9 shrink-0 flex-wrap items-center gap-x-5 gap-y-1 border-b px-4 py-1.5 text-t1 text-ink-3">
       <span className="flex items-center gap-2">
         <span className="text-ink">
           <Changed inline />

@@ -56,9 +56,9 @@ export function ComparePane({
   return (
     <section
       aria-label="Comparison of A and B"
-      className="flex min-h-0 flex-1 flex-col gap-3 bg-canvas px-4 pb-4 pt-3 max-md:flex-none"
+      className="flex flex-1 flex-col gap-3 bg-canvas px-4 pb-4 pt-3 max-md:flex-none md:min-h-[340px]"
     >
-      <div className="flex shrink-0 items-center gap-6 max-md:flex-col max-md:items-stretch max-md:gap-2">
+      <div className="flex shrink-0 flex-wrap items-center gap-x-6 gap-y-2 max-md:flex-col max-md:items-stretch">
         <Side which="a" row={a} label={labelOf(a.transition.node)} startedAt={startedAt} />
         <Side which="b" row={b} label={labelOf(b.transition.node)} startedAt={startedAt} />
         <span className="flex-1" />
@@ -85,7 +85,7 @@ export function ComparePane({
         </div>
       </div>
       <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] gap-4 md:grid-cols-[256px_minmax(0,1fr)] max-md:flex max-md:flex-col">
-        <nav aria-label="What differs between A and B" className="min-h-0 md:overflow-auto">
+        <nav aria-label="What differs between A and B" className="relative min-h-0 md:overflow-auto">
           <h2 className="mb-2 text-t1 text-ink-3">
             {differing.length > 0 ? 'Differ between A and B' : 'Nothing differs between A and B'}
           </h2>

@@ -110,9 +110,9 @@ function Lines({
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
       tabIndex={0}
       aria-label={`Changes of ${title}`}
-      className="ring-inside min-h-0 overflow-auto py-1"
+      className="ring-inside relative min-h-0 overflow-auto py-1"
     >
-      <div className={layout === 'sides' ? '' : 'min-w-max'}>
+      <div>
         {whole ? (
           shown.map((_, index) => draw(index))
         ) : (
@@ -155,7 +155,7 @@ function Fold({
 }
 
 function Unified({ line, numbers, onOpen }: { line: Line; numbers: boolean; onOpen: (at: number) => void }) {
-  if (line.kind !== 'fold') return <DiffLine row={line} numbers={numbers} />
+  if (line.kind !== 'fold') return <DiffLine row={line} numbers={numbers} wraps />
   return (
     <Fold count={line.count} className={numbers ? 'md:pl-[104px]' : 'pl-8'} onOpen={() => onOpen(line.at)} />
   )

@@ -113,7 +113,7 @@ function Scalar({ value }: { value: Json }) {
           value.includes('\n') && 'block whitespace-pre-wrap',
         )}
       >
-        {value.includes('\n') ? visibleText(text) : `“${visibleText(text)}”`}
+        {value.includes('\n') ? visibleText(text) : `"${visibleText(text)}"`}
       </bdi>
       {text.length < value.length && (
         <button

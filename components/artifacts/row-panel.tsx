@@ -57,7 +57,7 @@ export function RowPanel({
         onClose()
       }}
     >
-      <div className="flex h-11 shrink-0 items-center gap-2 border-b px-4">
+      <div className="flex h-11 shrink-0 items-center gap-2 border-b px-4 max-md:h-14">
         {marks.a === number && <Position which="a" />}
         {marks.b === number && <Position which="b" />}
         <h2 className="min-w-0 truncate font-medium">→ {label}</h2>
@@ -69,10 +69,10 @@ export function RowPanel({
           <X size={16} strokeWidth={1.5} aria-hidden="true" />
         </IconButton>
       </div>
-      <div className="min-h-0 flex-1 overflow-auto px-4 pb-6 pt-2">
+      <div className="relative min-h-0 flex-1 overflow-auto px-4 pb-6 pt-2">
         <Facts label={80} dense>
           <Fact label="Event">
-            {event ?? <Sub>{number === 1 ? '(entry)' : 'none'}</Sub>}{' '}
+            {event ?? <Sub>{firedBy.by === 'start' ? '(entry)' : 'none'}</Sub>}{' '}
             <Sub>visit {bound === undefined ? visit : `${visit} of ${bound}`}</Sub>
           </Fact>
           <Fact label="Fired by">

@@ -19,20 +19,25 @@ export function shortOf(value: ValueView): string {
   return shortValue(contentOf(value.mediaType, bytesIn(value), value.truncated), value.size)
 }
 
+/** A commit or a digest by its beginning, as people name them. */
+function abbreviated(text: string): string {
+  return /^[0-9a-f]{40,64}$/.test(text) ? text.slice(0, 10) : text
+}
+
 /** That line once the value has come; `wait` while rows only pass by. */
 export function useShort(run: string, hash: string | undefined, wait = false) {
   const value = useValue(run, hash, !wait)
-  const short = useMemo(() => value.data && visibleText(shortOf(value.data)), [value.data])
-  return { short, failed: value.isError }
+  const whole = useMemo(() => value.data && visibleText(shortOf(value.data)), [value.data])
+  return { short: whole && abbreviated(whole), whole, failed: value.isError }
 }
 
 /** A value in a cell: one line, in its own direction. */
 export function ShortValue({ run, hash, wait }: { run: string; hash: string; wait: boolean }) {
-  const { short, failed } = useShort(run, hash, wait)
+  const { short, whole, failed } = useShort(run, hash, wait)
   if (failed) return <span title="The value could not be read">unreadable</span>
   if (short === undefined) return <span aria-hidden="true">…</span>
   return (
-    <bdi dir="auto" title={short}>
+    <bdi dir="auto" title={whole}>
       {short}
     </bdi>
   )

@@ -73,7 +73,7 @@ export function TraceTable(props: TraceTableProps) {
   }
 
   return (
-    <section ref={scroller} aria-label="Trace" className="min-h-0 overflow-auto">
+    <section ref={scroller} aria-label="Trace" className="relative min-h-0 overflow-auto">
       <Table
         aria-label={view.hasArtifacts ? 'Artifacts at each transition' : 'Output of each step'}
         aria-rowcount={rows.length + 1}
@@ -88,7 +88,7 @@ export function TraceTable(props: TraceTableProps) {
             <Th numeric className={cx('w-14 pl-0!', wideOnly)}>
               #
             </Th>
-            <Th className="md:w-[176px]">Transition</Th>
+            <Th className={view.hasArtifacts ? 'md:w-[176px]' : 'md:w-[300px]'}>Transition</Th>
             <Th className={cx('w-20', wideOnly)}>Visit</Th>
             <Th className={cx('w-[150px]', wideOnly)}>Event</Th>
             <Th className={cx('w-36', veryWideOnly)}>Fired by</Th>
@@ -97,7 +97,7 @@ export function TraceTable(props: TraceTableProps) {
                 <span className="mono text-ink-2" title={column.mediaType}>
                   {column.name}
                 </span>
-                {column.of === 'artifact' && <span className="ml-2">{column.mode}</span>}
+                {column.of === 'artifact' && <span className="ml-2 max-md:hidden">{column.mode}</span>}
               </Th>
             ))}
             <Th numeric className="w-[72px] md:w-20">
@@ -195,6 +195,7 @@ function Row(props: RowProps) {
           )}
           <span aria-hidden="true">→ </span>
           {label}
+          {visit > 1 && <span className="num ml-1.5 font-regular text-ink-3 md:hidden">{visit}</span>}
         </button>
         {insteadOf && insteadOf.length > 0 && (
           <span
@@ -209,7 +210,9 @@ function Row(props: RowProps) {
         {bound !== undefined ? `${visit} of ${bound}` : visit > 1 ? visit : ''}
       </Td>
       <Td className={cx('truncate text-ink-2', wideOnly)} title={event}>
-        {leftAt === undefined ? (event ?? (number === 1 ? '(entry)' : '')) : `${event ?? ''} taken back`}
+        {leftAt === undefined
+          ? (event ?? (firedBy.by === 'start' ? '(entry)' : ''))
+          : `${event ?? ''} taken back`}
       </Td>
       <Td className={cx('truncate text-ink-3', veryWideOnly)}>
         {fired ?? ('who' in firedBy && <Who id={firedBy.who} />)}
@@ -285,8 +288,18 @@ const Gutter = memo(function Gutter({
     )
   return (
     <span className="flex gap-1">
-      {slot('a', isA)}
-      {slot('b', isB)}
+      {/* A mark stands first, so that both are found in one column. */}
+      {isB && !isA ? (
+        <>
+          {slot('b', true)}
+          {slot('a', false)}
+        </>
+      ) : (
+        <>
+          {slot('a', isA)}
+          {slot('b', isB)}
+        </>
+      )}
     </span>
   )
 })

@@ -150,7 +150,7 @@ function Compared({ run, other, a, b }: { run: string; other: string; a: Opened;
             : 'Rows come as steps are entered.'}
         </EmptyState>
       ) : (
-        <div className="flex min-h-0 flex-1 flex-col max-md:overflow-y-auto">
+        <div className="relative flex min-h-0 flex-1 flex-col max-md:overflow-y-auto">
           <VisitTable
             visits={visits}
             chosen={chosen}

@@ -73,7 +73,7 @@ export function VisitCompared({
         )}
       </div>
       <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] gap-4 md:grid-cols-[256px_minmax(0,1fr)] max-md:flex max-md:flex-col">
-        <nav aria-label="Values of this visit" className="min-h-0 md:overflow-auto">
+        <nav aria-label="Values of this visit" className="relative min-h-0 md:overflow-auto">
           {names.map((name) => (
             <button
               key={name}

@@ -58,7 +58,7 @@ export function VisitTable({
     <section
       ref={scroller}
       aria-label="Visits of both runs"
-      className="shrink-0 overflow-auto border-b max-md:max-h-[50dvh] md:max-h-[46%]"
+      className="relative shrink-0 overflow-auto max-md:max-h-[50dvh] md:max-h-[46%]"
     >
       <Table aria-label="Visits of both runs" aria-rowcount={visits.length + 1} className="table-fixed">
         <thead>

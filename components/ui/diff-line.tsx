@@ -12,10 +12,10 @@ export const diffLineHeight = 20
 export function DiffHead({ title, words, aside }: { title: string; words?: string; aside?: ReactNode }) {
   return (
     <figcaption className="flex h-8 shrink-0 items-center gap-3 overflow-hidden whitespace-nowrap border-b bg-canvas px-3 text-t1 text-ink-3 max-md:h-9">
-      <b className="mono truncate text-ink" title={title}>
+      <b className="mono min-w-16 truncate text-ink" title={title}>
         {title}
       </b>
-      {words && <span className="shrink-0">{words}</span>}
+      {words && <span className="min-w-0 shrink-[3] truncate">{words}</span>}
       <span className="flex-1" />
       {aside}
     </figcaption>
@@ -39,7 +39,16 @@ export function lineKey(row: DiffRow): string {
 }
 
 /** One line of a diff: numbers, sign and text. What goes is grey, what comes is green, and the sign says it first. */
-export function DiffLine({ row, numbers }: { row: DiffRow; numbers: boolean }) {
+export function DiffLine({
+  row,
+  numbers,
+  wraps = false,
+}: {
+  row: DiffRow
+  numbers: boolean
+  /** Long lines go on below, instead of out of sight. */
+  wraps?: boolean
+}) {
   if (row.kind === 'skip') {
     return (
       <div className={cx('mono h-5 px-3 leading-5 text-ink-3', numbers ? 'md:pl-[104px]' : 'pl-8')}>
@@ -51,7 +60,8 @@ export function DiffLine({ row, numbers }: { row: DiffRow; numbers: boolean }) {
   return (
     <div
       className={cx(
-        'mono grid min-h-5 whitespace-pre leading-5 max-md:grid-cols-[28px_minmax(0,1fr)]',
+        'mono grid min-h-5 leading-5 max-md:grid-cols-[28px_minmax(0,1fr)]',
+        wraps ? 'whitespace-pre-wrap [overflow-wrap:anywhere]' : 'whitespace-pre',
         numbers ? 'md:grid-cols-[40px_40px_20px_minmax(0,1fr)]' : 'md:grid-cols-[28px_minmax(0,1fr)]',
         row.kind === 'same' && 'text-ink-2',
         row.kind === 'del' && 'bg-diff-del',

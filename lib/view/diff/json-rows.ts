@@ -130,7 +130,7 @@ const isEmpty = (value: object) => Object.keys(value).length === 0
 
 /** Two values of one line each; of two texts, the words that differ. */
 function valueParts(before: Json, after: Json, work: Work): [DiffPart[], DiffPart[]] {
-  const texts = [JSON.stringify(before), JSON.stringify(after)] as const
+  const texts = [scalarText(before), scalarText(after)] as const
   if (typeof before === 'string' && typeof after === 'string') {
     const [gone, come] = compareWords(...texts, work)
     if (gone.some((part) => part.changed) || come.some((part) => part.changed)) return [gone, come]
@@ -153,7 +153,7 @@ export function linesOf(value: Json, indent: string, head: string, most: number)
   const write = (inner: Json, at: string, lead: string): void => {
     if (lines.length >= most) return
     if (isFlat(inner)) {
-      lines.push(`${at}${lead}${JSON.stringify(inner)}`)
+      lines.push(`${at}${lead}${scalarText(inner)}`)
     } else if (typeof inner === 'string') {
       lines.push(`${at}${lead}|`)
       for (const line of inner.replace(/\n$/, '').split('\n')) {
@@ -171,6 +171,11 @@ export function linesOf(value: Json, indent: string, head: string, most: number)
   }
   write(value, indent, head)
   return lines
+}
+
+/** A text in quotes, as it is: what is inside need not be parsed again, so nothing is escaped. */
+function scalarText(value: Json): string {
+  return typeof value === 'string' ? `"${value}"` : JSON.stringify(value)
 }
 
 /** A name as it is where it cannot be misread, else in quotes. */

@@ -13,8 +13,8 @@ export interface DiffPart {
   omitted?: number
 }
 
-/** Lines longer than this are not compared word by word. */
-const maxWordCompared = 2_000
+/** Lines longer than this are not compared word by word: they are cut to where they differ. */
+const maxWordCompared = 600
 const maxWordEdits = 200
 /** Characters of a line that are drawn; and of what is the same, around what differs in a longer one. */
 export const maxLineChars = 2_000
@@ -27,8 +27,7 @@ export function wholeLine(text: string, changed = false): DiffPart[] {
 
 /** What goes and what comes in a line that was replaced. Lines with little in common are left unmarked. */
 export function compareWords(before: string, after: string, work: Work): [DiffPart[], DiffPart[]] {
-  if (before.length > maxLineChars || after.length > maxLineChars) return compareLong(before, after)
-  if (before.length > maxWordCompared || after.length > maxWordCompared) return plain(before, after)
+  if (before.length > maxWordCompared || after.length > maxWordCompared) return compareLong(before, after)
   const words = [before.split(/(\s+)/), after.split(/(\s+)/)] as const
   const most = Math.min(maxWordEdits, words[0].length + words[1].length)
   if (!work.take(words[0].length + words[1].length + most)) return plain(before, after)
