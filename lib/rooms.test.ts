@@ -40,7 +40,7 @@ const mayImport: Record<string, string[]> = {
   auth: ['base', 'ect', 'hitl/roles', 'store'],
   // The lab's story tells which runs a first start brings along.
   server: [...serverMay, 'examples/lab/story'],
-  cli: [...serverMay, 'server'],
+  cli: [...serverMay, 'server', 'examples/lab/packs'],
   ui: ['base', 'workflow', 'nodes', 'view', ...terms],
   components: ['base', 'workflow', 'nodes', 'view', 'ui', 'auth/sign-in-words', 'hitl/roles', ...terms],
   app: ['server', 'auth', 'view', 'ui', 'components', 'base/problem'],

@@ -32,6 +32,15 @@ export const storyWorkflows = [
 /** Files in examples/agentd that the library has from the start. */
 export const storyAgentdWorkflows = ['held-change.toml'] as const
 
+/** Files in examples/promptpack that the library has from the start. */
+export const storyPacks = [
+  'codegen.pack.yaml',
+  'data-explorer.pack.yaml',
+  'self-correcting.pack.json',
+  'remediation.pack.yaml',
+  'intake.pack.yaml',
+] as const
+
 /** A run to start, by the workflow's `wf_id`; nobody has to do anything for it to get there. */
 export interface StoryRun {
   workflow: string
@@ -54,6 +63,19 @@ export function readStoryWorkflows(folder: string): Promise<{ filename: string; 
 /** The texts of the agentd workflows, read from the folder examples/agentd. */
 export function readStoryAgentdWorkflows(folder: string): Promise<{ filename: string; text: string }[]> {
   return textsIn(folder, storyAgentdWorkflows)
+}
+
+/**
+ * The texts of the packs, read from the folder examples/promptpack, with the addresses of the lab's agents where they
+ * listen: `base` is the port of the first.
+ */
+export async function readStoryPacks(
+  folder: string,
+  base: number,
+): Promise<{ filename: string; text: string }[]> {
+  const texts = await textsIn(folder, storyPacks)
+  const moved = (_: string, port: string) => `127.0.0.1:${base + Number(port) - 1}`
+  return texts.map(({ filename, text }) => ({ filename, text: text.replace(/127\.0\.0\.1:470(\d)/g, moved) }))
 }
 
 async function textsIn(

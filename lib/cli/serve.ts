@@ -23,6 +23,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
+import { preparePacks } from '@/examples/lab/packs'
 import { askedToStop, Children, drainMs, type ProgramEnd } from './children'
 import { type DataFolder, dataFolder } from './data-folder'
 import { exitCode } from './exit-codes'
@@ -65,6 +66,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const lab = path.join(root, 'dist/lab.js')
   const withLab = options.lab === true && existsSync(lab) && (await labPortsAreFree())
   const env = environment({ ...options, lab: withLab }, data, origin, port)
+  if (withLab) Object.assign(env, bringPacks(root, data))
   if (withLab) children.start('lab', [lab], env)
   const next = path.join(root, 'node_modules/next/dist/bin/next')
   children.start('console', [next, options.dev ? 'dev' : 'start', '-H', host, '-p', String(port)], env)
@@ -118,6 +120,21 @@ function environment(
     NEXT_EXIT_TIMEOUT_MS: String(drainMs),
     NODE_ENV: options.dev ? 'development' : 'production',
   }
+}
+
+/**
+ * The example packs with the lab: what they work with, and leave to read it. Folders that the environment names are
+ * somebody's own choice; then nothing is put anywhere.
+ */
+function bringPacks(root: string, data: DataFolder): Record<string, string> {
+  if (process.env.HOLDPOINT_ROOTS !== undefined || process.env.HOLDPOINT_AUTHORED !== undefined) return {}
+  const files = path.join(data.path, 'files')
+  preparePacks({
+    examples: path.join(root, 'examples/promptpack'),
+    files,
+    toolsFile: path.join(data.path, 'tools.json'),
+  })
+  return { HOLDPOINT_AUTHORED: files }
 }
 
 /** The checkout: the folder that holds Next and the built console, from this file or its bundle upwards. */

@@ -3,7 +3,13 @@
  * minute show the product. What is there already is left alone, so every start may do it.
  */
 import path from 'node:path'
-import { readStoryAgentdWorkflows, readStoryWorkflows, storyAgents, storyRuns } from '@/examples/lab/story'
+import {
+  readStoryAgentdWorkflows,
+  readStoryPacks,
+  readStoryWorkflows,
+  storyAgents,
+  storyRuns,
+} from '@/examples/lab/story'
 import { registerAgent } from '@/lib/auth/agents'
 import type { Installation } from './installation'
 import { startRun } from './runs'
@@ -26,6 +32,7 @@ export async function bringLab(house: Installation): Promise<void> {
     const texts = [
       ...(await readStoryWorkflows(path.join(examples, 'workflows'))),
       ...(await readStoryAgentdWorkflows(path.join(examples, 'agentd'))),
+      ...(await readStoryPacks(path.join(examples, 'promptpack'), base)),
     ]
     const versions = new Map<string, string>()
     for (const { filename, text } of texts) {
