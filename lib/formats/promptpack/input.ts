@@ -3,7 +3,7 @@ import { quoted } from '@/lib/workflow/graph-problem'
 import { inputSchemaFault } from '@/lib/workflow/input-form'
 import type { Tell } from '../agentd/toml-source'
 import type { PackVariable } from './pack'
-import type { ReadState } from './read'
+import type { ReadState } from './states'
 
 const types = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array'])
 

@@ -7,7 +7,8 @@ import { findCycles } from '@/lib/workflow/cycles'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { quoted } from '@/lib/workflow/graph-problem'
 import type { Tell } from '../agentd/toml-source'
-import type { ReadPack, ReadState } from './read'
+import type { ReadPack } from './read'
+import type { ReadState } from './states'
 
 /** Tells what is wrong with the loops and the ends of a workflow. */
 export function checkLoops(read: ReadPack, tell: Tell): void {

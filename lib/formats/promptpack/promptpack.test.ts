@@ -172,6 +172,13 @@ describe('a pack becomes a stepwise graph', () => {
     expect(graph.edges.map(({ to }) => to)).toEqual(['wait_for_input', 'state_trigger', '_', '_'])
   })
 
+  it('gives names that come to the same letters, or are very long, ids of their own', () => {
+    const names = ['!', '?', '', '🚀'.repeat(200), '𝒜'.repeat(200), 'trigger', 'trigger_2']
+    const graph = read(packOf(Object.fromEntries(names.map((name) => [name, last]))))
+    expect(new Set(graph.nodes.map(({ id }) => id)).size).toBe(names.length)
+    expect(parsePack(writePack(graph), nodeKind).graph).toEqual(graph)
+  })
+
   it('shares one slot between the states that declare it', () => {
     const text = { type: 'text/plain' }
     const graph = read(

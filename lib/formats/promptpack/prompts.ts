@@ -120,6 +120,7 @@ function checkVariables({ key, variables }: ReadPrompt, tell: Tell): void {
       tell({
         path: [...path, 'name'],
         code: 'bad_name',
+        severity: name === '__proto__' ? 'error' : 'warning',
         message: `Prompt ${quoted(key)} has a variable ${quoted(name)}, which is a name that means something else here.`,
         mend: 'Choose another name.',
       })

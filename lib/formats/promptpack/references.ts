@@ -5,8 +5,9 @@
 import { quoted } from '@/lib/workflow/graph-problem'
 import type { Tell } from '../agentd/toml-source'
 import { own, type Pack } from './pack'
-import { didYouMean } from './prompts'
-import type { ReadPack, ReadState } from './read'
+import { didYouMean, type ReadPrompt } from './prompts'
+import type { ReadPack } from './read'
+import type { ReadState } from './states'
 
 /** RFC 0009, validation rule 4, and variables that no prompt declares. */
 export function checkNames({ graph, states }: ReadPack, tell: Tell): void {
@@ -17,25 +18,28 @@ export function checkNames({ graph, states }: ReadPack, tell: Tell): void {
   for (const { prompt } of states)
     for (const { name } of prompt?.variables ?? [])
       if (!declared.has(name)) declared.set(name, prompt?.key ?? '')
+  // What no state declares, and no prompt, is told once of a prompt, however many states use it.
   const told = new Set<string>()
   for (const state of states) {
-    checkArtifacts(state, slots, told, tell)
-    checkVariables(state, declared, tell)
+    const { prompt } = state
+    if (!prompt) continue
+    const isFirst = !told.has(prompt.key)
+    told.add(prompt.key)
+    checkArtifacts(state, prompt, slots, isFirst, tell)
+    if (isFirst) checkVariables(state.name, prompt, declared, tell)
   }
 }
 
 function checkArtifacts(
-  { name, state, prompt }: ReadState,
+  { name, state }: ReadState,
+  prompt: ReadPrompt,
   slots: ReadonlyMap<string, string>,
-  told: Set<string>,
+  isFirst: boolean,
   tell: Tell,
 ): void {
-  if (!prompt) return
   const mine = state.artifacts ?? {}
   const elsewhere = prompt.names.artifacts.filter((slot) => slots.has(slot) && !Object.hasOwn(mine, slot))
-  // What no state declares is told once of a prompt, however many states use it.
-  const unknown = told.has(prompt.key) ? [] : prompt.names.artifacts.filter((slot) => !slots.has(slot))
-  told.add(prompt.key)
+  const unknown = isFirst ? prompt.names.artifacts.filter((slot) => !slots.has(slot)) : []
   for (const slot of unknown) {
     tell({
       path: ['prompts', prompt.key, 'system_template'],
@@ -58,11 +62,11 @@ function checkArtifacts(
 }
 
 function checkVariables(
-  { name, prompt }: ReadState,
+  name: string,
+  prompt: ReadPrompt,
   declared: ReadonlyMap<string, string>,
   tell: Tell,
 ): void {
-  if (!prompt) return
   const mine = new Set(prompt.variables.map((variable) => variable.name))
   for (const variable of prompt.names.variables) {
     if (mine.has(variable)) continue

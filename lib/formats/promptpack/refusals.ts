@@ -143,7 +143,7 @@ function faultsOfIssue(issue: Issue, value: Json, schema: z.ZodType, path: Graph
 }
 
 /** An unknown member, at its name. */
-export function unknownFault(name: string, path: GraphPath, known: readonly string[]): Fault {
+function unknownFault(name: string, path: GraphPath, known: readonly string[]): Fault {
   const nearest = nearestName(name, known)
   const takes = known.length > 0 ? `it takes ${known.join(', ')}` : 'it takes nothing'
   return {

@@ -82,7 +82,7 @@ function fragmentName(
 export const maxFragmentDepth = 32
 
 const fragmentPrefix = 'fragments.'
-export const artifactPrefix = 'artifacts.'
+const artifactPrefix = 'artifacts.'
 
 export interface TemplateNames {
   /** Names of run values: the part before the first dot. */

@@ -108,7 +108,7 @@ function tellShape(path: GraphPath, mend: string, tell: Tell): void {
 }
 
 /** Kinds that can stand behind a tool: what does something and comes to an end by itself, and a person. */
-export function isBindable({ kind, family, internal }: NodeKind): boolean {
+function isBindable({ kind, family, internal }: NodeKind): boolean {
   if (internal) return false
   return family === 'control'
     ? ['call', 'map', 'await_event'].includes(kind)
@@ -273,12 +273,16 @@ function addResults(
   return kept
 }
 
+const maxDotsRead = 64
+
 /** `run_tests`, `run_tests.output` and `run_tests.output.summary`, as the tool and a path in its result. */
 function resultOf(written: string, names: ReadonlySet<string>): { tool: string; path: string } {
   if (names.has(written)) return { tool: written, path: '' }
-  for (let dot = written.lastIndexOf('.'); dot > 0; dot = written.lastIndexOf('.', dot - 1)) {
-    const tool = written.slice(0, dot)
-    if (names.has(tool)) return { tool, path: written.slice(dot + 1).replace(/^output(\.|$)/, '') }
+  // A tool's own name may hold dots; the longest that is one counts.
+  const dots = [...written.matchAll(/\./g)].slice(0, maxDotsRead)
+  for (const { index } of dots.reverse()) {
+    const tool = written.slice(0, index)
+    if (names.has(tool)) return { tool, path: written.slice(index + 1).replace(/^output(\.|$)/, '') }
   }
   return { tool: written.split('.', 1)[0] ?? written, path: '' }
 }

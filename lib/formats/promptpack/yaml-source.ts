@@ -29,7 +29,7 @@ import type { Json } from '@/lib/base/json'
 import { escaped, holdsExactly, maxDepth, maxTextBytes, maxValues } from '../strict-json'
 
 /** The library takes about a second for so many; 5,000 states of ten lines are half of it. */
-export const maxLexemes = 800_000
+const maxLexemes = 800_000
 /** Characters of all texts, an alias counted as what it stands for. */
 const maxUnfoldedChars = 2 * maxTextBytes
 const maxFaults = 20
