@@ -162,7 +162,7 @@ test.describe
       await page.goto(`/runs/${run}?show=artifacts&row=5`)
       const values = page.getByRole('complementary', { name: 'Values at row 5' })
       await expect(values.getByRole('region', { name: 'Value of page' })).toContainText(hostile)
-      const notes = values.getByRole('region', { name: 'notes' })
+      const notes = values.getByRole('region', { name: 'notes', exact: true })
       await expect(notes).toContainText('שלום ⟨U+202E⟩gnihton')
       await expect(values.getByRole('region', { name: 'Value of report' })).toContainText('[ 3 items ]')
       expect(await page.evaluate(() => 'pwned' in window)).toBe(false)
