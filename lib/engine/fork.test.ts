@@ -320,6 +320,33 @@ describe('a fork of a walk', () => {
     )
   })
 
+  it('is taken back to where it began, with the artifacts it was given, and no further', () => {
+    const point = pointAt(loop, told(words), 8)
+    const { run } = forked(loop, point, [{ name: 'note', value: hashJson('edited') }])
+    const say = (word: Word) => {
+      const fact: Fact = { ...word(run, run.lastAt), jti: uuidOf(minted++), at: run.lastAt + 1000, par: [] }
+      evolve(run, fact)
+    }
+    for (const word of [started('code'), wrote('code', 'note', 'three'), done('code', 'Go')]) say(word)
+    expect(run.artifacts.get('note')?.[0]?.value).toBe(hashJson('three'))
+    for (const word of [rollbackAsked('plan', 'full_workflow'), rolledBack('plan')]) say(word)
+    expect(run.walk?.path.map(({ visit }) => visit.state.status)).toEqual([
+      'done',
+      'done',
+      'done',
+      'rolled_back',
+      'pending',
+    ])
+    say(goneOn('plan'))
+    expect(run.walk?.path.map(({ visit: { node, visit } }) => `${node} ${visit}`)).toEqual([
+      'plan 1',
+      'code 1',
+      'test 1',
+      'code 3',
+    ])
+    expect(run.artifacts.get('note')?.[0]?.value).toBe(hashJson('edited'))
+  })
+
   it('carries what one transaction can hold, and is refused past it', () => {
     const long = graphOf({ a: {} }, [], {
       order: 'stepwise',

@@ -80,6 +80,24 @@ function planOf(steps: StepNow[], over: Partial<PlanInput> = {}) {
 const fates = (plan: ReturnType<typeof planOf>) => plan.steps.map(({ node, fate }) => `${node} ${fate}`)
 
 describe('a rollback plan', () => {
+  it('leaves what a fork carried over, and does not begin there', () => {
+    const steps = [step('validate', { carried: true }), step('update', { carried: true }), changed('verify')]
+    const there = planOf(steps)
+    expect(there.forbidden).toMatchObject({ code: 'rollback_forbidden', node: 'update' })
+    expect(there.forbidden?.sentence).toMatch(/^"update" was carried over .* only that run can take it back/)
+    const all = planOf(steps, { scope: 'full_workflow' })
+    expect(all.forbidden).toBeUndefined()
+    expect(fates(all)).toEqual(['verify restored'])
+    expect(all.sentence).toBe('Restores 1 step, leaves 3.')
+    expect(all.untouched).toContain('update')
+    const carried = steps.slice(0, 2)
+    expect(planOf(carried, { scope: 'full_workflow' }).forbidden).toMatchObject({
+      code: 'rollback_nothing',
+      sentence:
+        'Only steps that were carried over from the run this one was forked from are done; roll back there',
+    })
+  })
+
   it('takes back one step when nobody used its output, and leaves the rest', () => {
     const plan = planOf([
       step('validate'),

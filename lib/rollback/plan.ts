@@ -149,10 +149,8 @@ export function planRollback(input: PlanInput): Plan {
     throw new Problem('not_found', `The workflow of this run has no node "${input.node.slice(0, 60)}"`)
   }
   const drafts = rollbackScopes.map((scope) => draftPlan(input, scope))
-  const chosen =
-    input.scope === undefined
-      ? (drafts.find((draft) => draft.forbidden === undefined) ?? (drafts[0] as Draft))
-      : (drafts.find((draft) => draft.scope === input.scope) as Draft)
+  const asked = drafts.find((draft) => draft.scope === input.scope)
+  const chosen = asked ?? smallest(input, drafts)
   const { scope, steps, counts, forbidden } = chosen
   const touched = new Set(steps.map((step) => step.node))
   return {
@@ -173,6 +171,12 @@ export function planRollback(input: PlanInput): Plan {
     })),
     ...(forbidden === undefined ? {} : { forbidden }),
   }
+}
+
+/** The smallest scope that may be chosen. Whoever points at a step that cannot be taken back here is not offered the whole run. */
+function smallest({ steps, node }: PlanInput, drafts: readonly Draft[]): Draft {
+  const open = steps.get(node)?.carried ? undefined : drafts.find((draft) => draft.forbidden === undefined)
+  return open ?? (drafts[0] as Draft)
 }
 
 /**
