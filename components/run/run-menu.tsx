@@ -66,9 +66,11 @@ export function RunMenu({
           Resume the run
         </Button>
       )}
-      <Button size="sm" className="max-xl:hidden" onClick={() => setExporting(true)}>
-        Export bundle…
-      </Button>
+      {detail.may.exports && (
+        <Button size="sm" className="max-xl:hidden" onClick={() => setExporting(true)}>
+          Export bundle…
+        </Button>
+      )}
       <Menu
         trigger={
           <IconButton label={`More for ${workflow}`}>
@@ -95,7 +97,7 @@ export function RunMenu({
         )}
         <MenuItem onSelect={() => setComparing(true)}>Compare with…</MenuItem>
         <MenuLine />
-        <MenuItem onSelect={() => setExporting(true)}>Export incident…</MenuItem>
+        {detail.may.exports && <MenuItem onSelect={() => setExporting(true)}>Export incident…</MenuItem>}
         <MenuItem onSelect={() => void copyLink()}>Copy a link to this view</MenuItem>
       </Menu>
       {comparing && <CompareDialog row={detail.row} onClose={() => setComparing(false)} />}

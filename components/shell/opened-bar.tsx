@@ -20,7 +20,7 @@ export function OpenedBar({ opened }: { opened: OpenedBundle }) {
   }
   return (
     <div
-      role="status"
+      role="note"
       className="flex min-h-8 items-center gap-2 border-b bg-canvas px-4 py-1.5 text-ink-2 max-md:flex-wrap"
     >
       <VerifiedIcon className="shrink-0 text-done-mark" />

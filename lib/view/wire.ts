@@ -110,7 +110,7 @@ export interface RunDetail {
   seq: number
   position: number
   /** What the signed-in person may do here. */
-  may: { operate: boolean; rollBack: boolean; rollBackAll: boolean }
+  may: { operate: boolean; rollBack: boolean; rollBackAll: boolean; exports?: boolean }
   /** The run and the step that began it, and how many runs that step began. */
   parent?: {
     run: string

@@ -11,7 +11,7 @@ import { readTar } from './tar'
 import { changedJson, forged, type Lie, tarOf, textOf } from './testing/forge'
 import { type Incident, loop, tellIncident } from './testing/incident'
 import { jtiOf, keyPair } from './testing/told-house'
-import { type BundleVerdict, verifyBundle } from './verify-bundle'
+import { type BundleVerdict, examineBundle, verifyBundle } from './verify-bundle'
 
 const theirs = keyPair('2026-11-21-theirs')
 
@@ -180,6 +180,12 @@ describe('a bundle', () => {
     const { ours } = incident.house
     const resigned = await incident.house.bundle(incident.run, {}, { ...theirs.key, kid: ours.key.kid })
     expect(await refusal(resigned)).toMatchObject({ entry: 'manifest.jws', code: 'ect_signature_invalid' })
+  })
+
+  it('can be looked at although its signature does not hold, by whoever insists', async () => {
+    const { verdict, contents } = await examineBundle(file, { keys: theirs.keys })
+    expect(verdict.holds).toBe(false)
+    expect(contents?.runs.map(({ about }) => about.run)).toEqual([incident.run, incident.child])
   })
 
   it('names the keys when it is they that were changed', async () => {

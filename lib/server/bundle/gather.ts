@@ -74,7 +74,8 @@ export interface Gathered {
   keys: Jwks
 }
 
-const rowsPerRead = 2_000
+/** Reading is work for this thread: whoever waits for an answer gets a turn after this many. */
+const rowsPerRead = 500
 const childrenPerRead = 500
 /** Room for manifest, report, keys and tar headers beside ledgers and values. */
 const otherBytes = 64 * 1024 * 1024

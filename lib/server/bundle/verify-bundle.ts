@@ -169,7 +169,9 @@ class Examination {
     refuseOtherFiles(file)
     const entries = readTar(file)
     this.#index(entries)
-    const { signedBy, keys } = this.#statement(entries)
+    const signed = this.#signed(entries)
+    if (!signed) return
+    const { signedBy, keys } = signed
     const json = jsonOf(entryName.manifest, this.#content(entryName.manifest))
     const edition = isJsonObject(json) ? json.bundle : undefined
     if (edition === firstEdition) return this.#firstEdition(entries, json, signedBy, keys)
@@ -197,6 +199,31 @@ class Examination {
 
   #content(name: string): Uint8Array {
     return this.#entries.get(name)?.content ?? new Uint8Array()
+  }
+
+  /** Undefined after a fault of the statement, which is noted; what the manifest lists may be looked at all the same. */
+  #signed(entries: readonly TarEntry[]) {
+    try {
+      return this.#statement(entries)
+    } catch (error) {
+      this.note(failureOf(error))
+      this.#lookAtUnsigned()
+      return undefined
+    }
+  }
+
+  #lookAtUnsigned(): void {
+    try {
+      const manifest = manifestOf(
+        entryName.manifest,
+        jsonOf(entryName.manifest, this.#content(entryName.manifest)),
+      )
+      this.#checkRuns(manifest)
+      this.#contents = this.#contentsOf(manifest, ownKeySet(this.#content(entryName.keys)))
+    } catch (error) {
+      // Told already: the statement does not hold.
+      failureOf(error)
+    }
   }
 
   /** The statement's signature holds, and the manifest is the one it speaks of. */

@@ -145,6 +145,7 @@ export async function runDetailOf(
       operate: holds(principal, 'operator'),
       rollBack: holds(principal, 'operator'),
       rollBackAll: holds(principal, 'coordinator'),
+      exports: installation.opened === undefined,
     },
     parent: await parentOf(installation, record),
   }
