@@ -13,6 +13,7 @@ import {
   rollbackAsked,
   rolledBack,
   started,
+  type Word,
 } from './histories'
 import { randomGraph, randomWords } from './random-history'
 import type { Run } from './run'
@@ -100,6 +101,30 @@ describe('a copy of a run', () => {
     const states = (one: Run) => one.walk?.path.map(({ visit }) => visit.state.status)
     expect(states(run)).toEqual(['rolled_back', 'rolled_back', 'pending'])
     expect(states(copy)).toEqual(['done', 'done', 'pending'])
+  })
+
+  it('keeps an earlier visit as it was when the undo of that visit is answered', () => {
+    const graph = graphOf({ a: {} }, [], { order: 'stepwise' })
+    const round = [started('a'), done('a', 'again')]
+    const answered: Word = () => ({
+      type: 'rollback_act_result',
+      node: 'a',
+      visit: 1,
+      rollback: 'rb_a',
+      checkpointId: 'a/1',
+      status: 'completed',
+      description: '',
+    })
+    const { facts, run: whole } = historyOf(
+      { ...graph, edges: [{ from: 'a', to: 'a', when: 'again', extra: {} }] },
+      [begun(), ...round, ...round, rollbackAsked('a', 'full_workflow'), answered],
+    )
+    const run = folded(whole.graph, facts.slice(0, 6))
+    const copy = shareRun(run)
+    evolveShared(run, facts[6] as Fact)
+    expect(run.past.get('a')?.map(({ state }) => state.status)).toEqual(['rolled_back', 'done'])
+    expect(copy.past.get('a')?.map(({ state }) => state.status)).toEqual(['done', 'done'])
+    expectOfOnePiece(run)
   })
 
   it('does not hear what is said of a question after it was settled', () => {

@@ -7,8 +7,8 @@
  *              30 such copies fit where 3 whole ones would. Both then fold with `evolveShared`, and with nothing else.
  *
  * A shared copy rests on what facts reach. A step's facts change the node's current visit alone, which each side has for
- * itself. Earlier visits, settled questions and checkpoints change only by a rollback, or by a word on a question that
- * was settled; before such a fact, `evolveShared` makes what it can reach its own.
+ * itself. Earlier visits, settled questions, checkpoints and rollbacks change only by a rollback, or by a word on a
+ * question that was settled; before such a fact, `evolveShared` makes what it will change its own, and nothing else.
  */
 import { evolve } from './evolve'
 import type { Fact } from './facts'
@@ -17,8 +17,8 @@ import type { Approval, CheckpointRef, Rollback, Run, Visit, Walk, WalkStep } fr
 /** Every member of a type, whether or not it must be there: one that is added and not copied does not compile. */
 type Every<T> = { [K in keyof Required<T>]: T[K] }
 
-/** Runs that have something in common with another. */
-const sharing = new WeakSet<Run>()
+/** Runs that have something in common with another, each with what it copied for itself since. */
+const sharing = new WeakMap<Run, WeakSet<object>>()
 
 /** A copy with which anything may be done: neither ever changes the other. */
 export function copyRun(run: Run): Run {
@@ -30,33 +30,70 @@ export function copyRun(run: Run): Run {
 /** A quick copy. From now on both must be folded with `evolveShared`. */
 export function shareRun(run: Run): Run {
   const copy = copied(run)
-  sharing.add(run)
-  sharing.add(copy)
+  sharing.set(run, new WeakSet())
+  sharing.set(copy, new WeakSet())
   return copy
 }
 
 /** `evolve` for runs that may have something in common with others, which keep what they were. */
 export function evolveShared(run: Run, fact: Fact): Run {
-  if (sharing.has(run)) {
-    switch (fact.type) {
-      case 'rollback_request':
-      case 'rollback_act':
-      case 'rollback_act_result':
-      case 'rollback_result':
-      case 'rollback_choice':
-        makeOwn(run)
-        sharing.delete(run)
-        break
-      case 'approval_decided':
-      case 'approval_commented': {
-        const approval = run.approvals.get(fact.approval)
-        if (approval) run.approvals.set(approval.id, copyOfApproval(approval))
-        break
-      }
-      default:
-    }
-  }
+  const own = sharing.get(run)
+  if (own) makeReached(run, fact, own)
   return evolve(run, fact)
+}
+
+/** Makes the run's own what the fact will change of what it has in common with others. */
+function makeReached(run: Run, fact: Fact, own: WeakSet<object>): void {
+  switch (fact.type) {
+    case 'approval_decided':
+    case 'approval_commented':
+      return ownEntry(run.approvals, fact.approval, copyOfApproval, own)
+    case 'rollback_act':
+    case 'rollback_choice':
+      return ownEntry(run.rollbacks, fact.rollback, copyOfRollback, own)
+    case 'rollback_act_result':
+      ownEntry(run.rollbacks, fact.rollback, copyOfRollback, own)
+      ownEntry(run.checkpoints, fact.checkpointId, copyOfCheckpoint, own)
+      return ownPast(run, run.past.get(fact.node)?.filter((past) => past.visit === fact.visit) ?? [], own)
+    case 'rollback_result':
+      ownEntry(run.rollbacks, fact.rollback, copyOfRollback, own)
+      // Which visits it takes back is for the fold to say; none of the earlier ones is off the walk's path.
+      return ownPast(run, run.walk?.path.map((step) => step.visit) ?? [], own)
+    default:
+  }
+}
+
+/** Puts a copy in the place of an entry, unless it is one. */
+function ownEntry<K, V extends object>(
+  map: Map<K, V>,
+  key: K,
+  copyOf: (value: V) => V,
+  own: WeakSet<object>,
+): void {
+  const value = map.get(key)
+  if (value === undefined || own.has(value)) return
+  const copy = copyOf(value)
+  own.add(copy)
+  map.set(key, copy)
+}
+
+/** Puts copies in the place of those of these visits that are earlier ones. */
+function ownPast(run: Run, visits: readonly Visit[], own: WeakSet<object>): void {
+  const fresh = new Map<Visit, Visit>()
+  for (const visit of visits) {
+    if (own.has(visit) || run.visits.get(visit.node) === visit) continue
+    const copy = copyOfVisit(visit)
+    own.add(copy)
+    fresh.set(visit, copy)
+    const past = run.past.get(visit.node)
+    if (past) past[placeIn(past, visit)] = copy
+  }
+  if (fresh.size > 0 && run.walk) standOn(run.walk, fresh)
+}
+
+/** Visits count up from 1, so an earlier one stands at its number. */
+function placeIn(past: readonly Visit[], visit: Visit): number {
+  return past[visit.visit - 1] === visit ? visit.visit - 1 : past.indexOf(visit)
 }
 
 /** Its own containers, current visits and open questions; what is settled is the same as the original's. */
@@ -122,22 +159,34 @@ function makeOwn(run: Run): void {
   for (const [id, rollback] of run.rollbacks) run.rollbacks.set(id, copyOfRollback(rollback))
 }
 
-/** The walk, standing on the visits that took the place of others. A step changes only while its visit is the current one. */
+/** The walk, standing on the visits that took the place of others. */
 function copyOfWalk(walk: Walk, fresh: ReadonlyMap<Visit, Visit>): Walk {
-  const path = walk.path.slice()
-  for (let at = 0; at < path.length; at++) {
-    const step = path[at] as WalkStep
-    const visit = fresh.get(step.visit)
-    if (visit !== undefined) path[at] = { ...step, visit }
-  }
-  return {
-    path,
+  const copy = {
+    path: walk.path.slice(),
     taken: new Map(walk.taken),
-    outputs: withCopies(walk.outputs, (visit) => fresh.get(visit) ?? visit),
+    outputs: new Map(walk.outputs),
     ambiguous: walk.ambiguous,
     entered: new Map(walk.entered),
     exhausted: walk.exhausted,
   } satisfies Every<Walk>
+  standOn(copy, fresh)
+  return copy
+}
+
+/** Puts visits in the place of others wherever the walk has them. Steps are replaced: others may have them too. */
+function standOn({ path, outputs }: Walk, fresh: ReadonlyMap<Visit, Visit>): void {
+  // From the end: those that changed are mostly the last.
+  for (let at = path.length - 1, left = fresh.size; at >= 0 && left > 0; at--) {
+    const step = path[at] as WalkStep
+    const visit = fresh.get(step.visit)
+    if (visit === undefined) continue
+    path[at] = { ...step, visit }
+    left -= 1
+  }
+  for (const [node, visit] of outputs) {
+    const other = fresh.get(visit)
+    if (other !== undefined) outputs.set(node, other)
+  }
 }
 
 function copyOfVisit(visit: Visit): Visit {

@@ -111,6 +111,19 @@ const carried =
     from: 'elsewhere',
   })
 
+/** The undo of an earlier visit is answered: of one that a rollback may have left behind. */
+const undoneBefore =
+  (node: string): Word =>
+  (run) => ({
+    type: 'rollback_act_result',
+    node,
+    visit: Math.max(1, (run.visits.get(node)?.visit ?? 1) - 1),
+    rollback: [...run.rollbacks.keys()][0] ?? rollbackOf(node),
+    checkpointId: `${node}/before`,
+    status: 'completed',
+    description: '',
+  })
+
 const undoBegan =
   (node: string): Word =>
   (run) => ({
@@ -190,6 +203,7 @@ const one: fc.Arbitrary<Word> = fc.oneof(
   fc.tuple(fc.constantFrom(...nodes), label).map(([node, said]) => carried(node, said ?? 'next')),
   onNode((node) => rollbackAsked(node)),
   onNode(rolledBack),
+  onNode(undoneBefore),
   onNode(goneOn),
   fc.constant(paused()),
   fc.constant(cancelled()),

@@ -24,7 +24,7 @@ interface Keyframe {
 /** At first; and never closer than the run has nodes, because a copy costs as much as they do. */
 const leastDistance = 512
 /** 32 of a run with 2,000 nodes and 50,000 transitions are about 40 MB. */
-const mostKeyframes = 32
+const mostKeyframes = 64
 
 export class Keyframes {
   readonly #index: GraphIndex
