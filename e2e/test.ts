@@ -113,7 +113,8 @@ export function status(page: Page): Locator {
   return page.getByRole('status').first()
 }
 
-/** A step on a graph, by its label. */
+/** A step on a graph, by its label; the bars of the timeline have the same names. */
 export function graphNode(page: Page, label: string): Locator {
-  return page.getByRole('button', { name: new RegExp(`^${label}:`) })
+  const graph = page.getByRole('region', { name: /^Graph of/ })
+  return graph.getByRole('button', { name: new RegExp(`^${label}:`) })
 }

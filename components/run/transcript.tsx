@@ -272,7 +272,7 @@ function Use({ use, step, onSelect }: { use: TurnUse; step: WalkedStep | undefin
                 : (under?.shown ?? 'pending')
           }
         />
-        <span className="text-ink-3">{usedFor[use.as]}</span>
+        <span className="text-ink-3">{usedFor[use.as]}</span>{' '}
         <span className="min-w-0 truncate font-medium">{typeof name === 'string' ? name : use.name}</span>
         {use.result === undefined && use.as === 'tool' && (
           <span className="text-ink-3">{under?.word ?? 'comes next'}</span>

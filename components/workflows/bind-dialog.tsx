@@ -72,7 +72,7 @@ export function BindDialog({
         newest: newestOf(workflow),
         idempotencyKey,
       })
-      if (detail.diagnostics.some(({ severity }) => severity === 'warning')) return setStored(detail)
+      if (newIn(detail, workflow).length > 0) return setStored(detail)
       go(detail)
     } catch (error) {
       if (isRefusal(error)) attempts.current.delete(intent)
@@ -85,7 +85,7 @@ export function BindDialog({
 
   function go(detail: WorkflowDetail) {
     const now = detail.graph.tools?.find(({ name }) => name === tool.name)
-    tell(`“${tool.name}” ${bindingWords(now?.binding)}`, { detail: 'Saved as a new version.' })
+    tell(nowWords(tool.name, now?.binding), { detail: 'Saved as a new version.' })
     onClose()
     router.push(links.workflow(detail.version))
   }
@@ -103,8 +103,8 @@ export function BindDialog({
         open
         onClose={() => go(stored)}
         width={640}
-        title={`“${tool.name}” is bound`}
-        description="The new version is stored. Of its text this was found:"
+        title={nowWords(tool.name, stored.graph.tools?.find(({ name }) => name === tool.name)?.binding)}
+        description="The new version is stored. Of its text this is new:"
         actions={
           <Button variant="primary" onClick={() => go(stored)}>
             Open the new version
@@ -112,7 +112,7 @@ export function BindDialog({
         }
       >
         <div className="-m-4">
-          <DiagnosticList diagnostics={stored.diagnostics} onGoTo={() => go(stored)} />
+          <DiagnosticList diagnostics={newIn(stored, workflow)} onGoTo={() => go(stored)} />
         </div>
       </Dialog>
     )
@@ -205,6 +205,19 @@ export function BindDialog({
         <input type="submit" hidden />
       </form>
     </Dialog>
+  )
+}
+
+/** “look_up” runs /bin/echo; “look_up” is bound to nothing. */
+function nowWords(tool: string, binding: ToolBinding | undefined): string {
+  return `“${tool}” ${binding ? bindingWords(binding) : 'is bound to nothing'}`
+}
+
+/** Warnings that the version before had not: what it had is known, and stands beside its text. */
+function newIn(detail: WorkflowDetail, before: WorkflowDetail): Diagnostic[] {
+  const known = new Set(before.diagnostics.map(({ code, message }) => `${code} ${message}`))
+  return detail.diagnostics.filter(
+    ({ severity, code, message }) => severity === 'warning' && !known.has(`${code} ${message}`),
   )
 }
 
