@@ -55,6 +55,12 @@ describe('the words of a bar', () => {
     expect(placeWords([bar(0, 80, 'peer', waiting)], 500, tenPxALetter)[0]?.text).toBe('peer')
   })
 
+  it('do not repeat the name of a line that is the step’s own', () => {
+    const waiting = bar(100, 10, 'peer', { shown: 'waiting', waitsFor: 'person' })
+    const words = placeWords([bar(0, 60, 'peer'), waiting], 500, tenPxALetter, true)
+    expect(words).toEqual([undefined, { text: 'waiting for a person', where: 'beside', x: 116 }])
+  })
+
   it('are none on a bar that stands for several', () => {
     expect(placeWords([bar(0, 100, 'plan', { count: 3 })], 500, tenPxALetter)).toEqual([undefined])
   })

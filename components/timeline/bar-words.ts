@@ -28,27 +28,32 @@ export const shapedStates: ReadonlySet<string> = new Set([
   'unknown',
 ])
 
-/** What a bar says: its step, and of a person's turn also that. */
-export function wordsOf({ bar, waitsFor, count }: DrawnBar): string {
-  if (count > 1) return ''
-  const label = bar.visit > 1 ? `${bar.label}, visit ${bar.visit}` : bar.label
-  return waitsFor === 'person' ? `${label}: waiting for a person` : label
+/** What a bar says: its step, and of a person's turn also that. On its step's own line, only what the line does not. */
+function wordsOf({ bar, waitsFor, count }: DrawnBar, ownLine: boolean): { text: string; short: string } {
+  if (count > 1) return { text: '', short: '' }
+  const waits = waitsFor === 'person' ? 'waiting for a person' : ''
+  const visit = bar.visit > 1 ? `visit ${bar.visit}` : ''
+  if (ownLine) return { text: [visit, waits].filter(Boolean).join(': '), short: waits }
+  const step = [bar.label, visit].filter(Boolean).join(', ')
+  return { text: [step, waits].filter(Boolean).join(': '), short: bar.label }
 }
 
 /**
  * Words for the bars of one track, which come in their order and do not overlap. `widthOf` measures a text in px,
- * `widthPx` is the track's. Undefined for bars without words.
+ * `widthPx` is the track's. `ownLine`: the line is named for the step, and need not be told again. Undefined for bars
+ * without words.
  */
 export function placeWords(
   bars: readonly DrawnBar[],
   widthPx: number,
   widthOf: (text: string) => number,
+  ownLine = false,
 ): (PlacedWords | undefined)[] {
   let freeFrom = 0
   return bars.map((drawn, at) => {
     const end = drawn.x + drawn.width
     const next = bars[at + 1]?.x ?? widthPx
-    const placed = place(drawn, wordsOf(drawn), { freeFrom, next }, widthOf)
+    const placed = place(drawn, wordsOf(drawn, ownLine), { freeFrom, next }, widthOf)
     freeFrom =
       placed?.where === 'beside' && placed.x > drawn.x ? placed.x + widthOf(placed.text) + gapPx : end
     return placed
@@ -57,7 +62,7 @@ export function placeWords(
 
 function place(
   drawn: DrawnBar,
-  text: string,
+  { text, short }: { text: string; short: string },
   room: { freeFrom: number; next: number },
   widthOf: (text: string) => number,
 ): PlacedWords | undefined {
@@ -66,7 +71,7 @@ function place(
   const inside = drawn.width - edgesPx - (shapedStates.has(drawn.shown) ? shapePx : 0)
   // The longer words only inside: beside the bar its step is enough, for the colour and shape say the rest.
   if (widthOf(text) <= inside) return { text, where: 'in', x: drawn.x }
-  const short = drawn.bar.label
+  if (short === '') return undefined
   const width = widthOf(short)
   if (width <= inside) return { text: short, where: 'in', x: drawn.x }
   if (end + gapPx + width + gapPx <= room.next) return { text: short, where: 'beside', x: end + gapPx }

@@ -69,11 +69,12 @@ export function FilmHead({
           <time className="font-medium" suppressHydrationWarning>
             {clockTime(clockAt)}
           </time>
-          <span className="min-w-0 truncate text-ink-3">
+          <span className="shrink-0 text-ink-3">
             token <span className="num">{seq.toLocaleString('en')}</span> of{' '}
             <span className="num">{last.toLocaleString('en')}</span>
-            {following ? ', following the run' : `, ${words}`}
+            {following && ', following the run'}
           </span>
+          {!following && <span className="min-w-0 truncate text-ink-3">{words}</span>}
         </>
       )}
       {!following && mayFork && (
@@ -121,10 +122,10 @@ export function FilmHead({
   )
 }
 
-/** What the marks are; without words of their own they would have to be guessed. */
+/** What the marks are, as many of them as there is room for: what does not fit is on a second line, out of sight. */
 function Legend({ artifacts }: { artifacts: boolean }) {
   return (
-    <span className="flex gap-3 text-t1 text-ink-3 max-xl:hidden">
+    <span className="flex h-4 min-w-0 flex-wrap justify-end gap-x-3 overflow-hidden text-t1 text-ink-3">
       {artifacts && (
         <span className="flex items-center gap-1.5">
           <svg viewBox="0 0 10 10" className="size-2 fill-ink-2" aria-hidden="true">

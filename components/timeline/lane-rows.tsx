@@ -39,6 +39,7 @@ export const LaneRows = memo(function LaneRows({
       key={track}
       name={track === 0 ? name : ''}
       title={lane.id}
+      ownLine={lane.by === 'node'}
       bars={bars}
       top={top + track * trackHeight}
       widthPx={widthPx}
@@ -56,6 +57,7 @@ function byTrack(drawn: readonly DrawnBar[], count: number): DrawnBar[][] {
 function Track({
   name,
   title,
+  ownLine,
   bars,
   top,
   widthPx,
@@ -63,12 +65,14 @@ function Track({
 }: {
   name: string
   title: string
+  /** Named for the step whose bars it has. */
+  ownLine: boolean
   bars: DrawnBar[]
   top: number
   widthPx: number
   chosen: Chosen
 }) {
-  const words = useMemo(() => placeWords(bars, widthPx, widthOfText), [bars, widthPx])
+  const words = useMemo(() => placeWords(bars, widthPx, widthOfText, ownLine), [bars, widthPx, ownLine])
   const here = bars.some(({ bar }) => bar.node === chosen.node)
   return (
     <div className="tl-row" style={{ top }} data-here={here}>

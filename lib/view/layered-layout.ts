@@ -288,8 +288,13 @@ function draw(
   layers: Cell[][],
   cells: Map<string, Cell>,
 ): GraphLayout {
-  const top = Math.min(...layers.flat().map((cell) => cell.y - cell.height / 2))
-  const bottom = Math.max(...layers.flat().map((cell) => cell.y + cell.height / 2))
+  // Long edges have a cell in each layer they pass: there may be more of them than a call takes arguments.
+  let top = Number.POSITIVE_INFINITY
+  let bottom = Number.NEGATIVE_INFINITY
+  for (const { y, height } of layers.flat()) {
+    top = Math.min(top, y - height / 2)
+    bottom = Math.max(bottom, y + height / 2)
+  }
   const trunks = layers.map(trunksOf)
   const columns: number[] = []
   let x = 0

@@ -62,6 +62,9 @@ function backEdges(nodes: readonly string[], out: Map<string, string[]>): Set<st
 export function withWaysBack(layout: GraphLayout, back: readonly LayoutEdge[]): GraphLayout {
   if (back.length === 0) return layout
   const boxes = [...layout.nodes.values()]
+  const bottoms = new Highest(boxes.map(({ x, y }) => ({ x, y: y + nodeSize.height })))
+  const tops = new Highest(boxes)
+  const drawn = new Highest(layout.routes.flatMap(({ points }) => points))
   const lanes: { left: number; right: number; y: number }[] = []
   const routes = [...layout.routes]
   const nearFirst = [...back].sort((a, b) => spanOf(layout, a) - spanOf(layout, b))
@@ -70,13 +73,11 @@ export function withWaysBack(layout: GraphLayout, back: readonly LayoutEdge[]): 
     const to = layout.nodes.get(edge.to)
     if (!from || !to) continue
     const [left, right] = [to.x - sideGap, from.x + nodeSize.width + sideGap]
-    const between = boxes.filter(({ x }) => x + nodeSize.width >= left && x <= right)
-    const low = layout.routes.flatMap(({ points }) => points.filter(({ x }) => x >= left && x <= right))
-    let y = Math.max(...between.map((box) => box.y + nodeSize.height), ...low.map((point) => point.y)) + gap
+    let y = Math.max(bottoms.between(left - nodeSize.width, right), drawn.between(left, right)) + gap
     for (const lane of lanes)
       if (lane.left <= right && lane.right >= left) y = Math.max(y, lane.y + laneHeight)
     lanes.push({ left, right, y })
-    const ends = { out: wayOut(from, boxes), in: wayIn(to, boxes) }
+    const ends = { out: wayOut(from, tops), in: wayIn(to, tops) }
     const points = [
       ...ends.out,
       { x: (ends.out.at(-1) as Point).x, y },
@@ -86,14 +87,14 @@ export function withWaysBack(layout: GraphLayout, back: readonly LayoutEdge[]): 
     const middle = Math.round(((ends.out.at(-1) as Point).x + (ends.in[0] as Point).x) / 2)
     routes.push({ from: edge.from, to: edge.to, points, words: { x: middle, y } })
   }
-  const height = Math.max(layout.height, ...lanes.map((lane) => lane.y + laneHeight / 2))
+  const height = lanes.reduce((most, { y }) => Math.max(most, y + laneHeight / 2), layout.height)
   return { ...layout, routes, height }
 }
 
 /** From the node to the level of its lane. */
-function wayOut(node: Point, boxes: readonly Point[]): Point[] {
+function wayOut(node: Point, tops: Highest): Point[] {
   const x = node.x + nodeSize.width - outAt
-  if (isFree(node, x, boxes)) return [{ x, y: node.y + nodeSize.height }]
+  if (isFree(node, x, tops)) return [{ x, y: node.y + nodeSize.height }]
   const middle = node.y + nodeSize.height / 2
   const side = node.x + nodeSize.width
   return [
@@ -103,9 +104,9 @@ function wayOut(node: Point, boxes: readonly Point[]): Point[] {
 }
 
 /** From the level of the lane into the node. */
-function wayIn(node: Point, boxes: readonly Point[]): Point[] {
+function wayIn(node: Point, tops: Highest): Point[] {
   const x = node.x + nodeSize.width - inAt
-  if (isFree(node, x, boxes)) return [{ x, y: node.y + nodeSize.height }]
+  if (isFree(node, x, tops)) return [{ x, y: node.y + nodeSize.height }]
   const middle = node.y + nodeSize.height / 2
   return [
     { x: node.x - sideGap, y: middle },
@@ -114,8 +115,51 @@ function wayIn(node: Point, boxes: readonly Point[]): Point[] {
 }
 
 /** True when nothing stands below the node at that place. */
-function isFree(node: Point, x: number, boxes: readonly Point[]): boolean {
-  return !boxes.some((box) => box.y > node.y && box.x <= x && x <= box.x + nodeSize.width)
+function isFree(node: Point, x: number, tops: Highest): boolean {
+  return tops.between(x - nodeSize.width, x) <= node.y
+}
+
+/** The largest `y` between two places, of any number of points: tables of the largest of 1, 2, 4, … in a row. */
+class Highest {
+  readonly #xs: number[]
+  readonly #rows: Float64Array[]
+
+  constructor(points: readonly Point[]) {
+    const sorted = [...points].sort((a, b) => a.x - b.x)
+    this.#xs = sorted.map(({ x }) => x)
+    let row = Float64Array.from(sorted, ({ y }) => y)
+    this.#rows = [row]
+    for (let width = 1; 2 * width <= sorted.length; width *= 2) {
+      const wider = new Float64Array(sorted.length - 2 * width + 1)
+      for (let at = 0; at < wider.length; at++)
+        wider[at] = Math.max(row[at] as number, row[at + width] as number)
+      this.#rows.push(wider)
+      row = wider
+    }
+  }
+
+  /** Of the points from `left` to `right`; minus infinity where there is none. */
+  between(left: number, right: number): number {
+    const from = this.#firstFrom(left, false)
+    const until = this.#firstFrom(right, true)
+    if (until <= from) return Number.NEGATIVE_INFINITY
+    const level = Math.floor(Math.log2(until - from))
+    const row = this.#rows[level] as Float64Array
+    return Math.max(row[from] as number, row[until - 2 ** level] as number)
+  }
+
+  /** Index of the first point at that place or further; with `further`, of the first that is further. */
+  #firstFrom(x: number, further: boolean): number {
+    let low = 0
+    let high = this.#xs.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const at = this.#xs[middle] as number
+      if (at < x || (further && at === x)) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
 }
 
 function spanOf(layout: GraphLayout, { from, to }: LayoutEdge): number {
