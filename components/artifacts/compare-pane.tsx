@@ -108,15 +108,24 @@ export function ComparePane({
         </nav>
         {chosen && (
           <div className="min-h-0 min-w-0">
-            <SlotCompared
-              title={chosen.name}
-              mode={chosen.mode}
-              mediaType={view.value(b, column).last?.mediaType ?? view.value(a, column).last?.mediaType ?? ''}
-              before={before}
-              after={after}
-              layout={small ? 'unified' : layout}
-              places={['A', 'B']}
-            />
+            {view.isSame(a, b, column) ? (
+              <p className="rounded-r2 border bg-surface px-3 py-2 text-ink-2">
+                <b className="mono">{chosen.name}</b>{' '}
+                {view.value(b, column).last ? 'is the same at A and B.' : 'is missing at A and B.'}
+              </p>
+            ) : (
+              <SlotCompared
+                title={chosen.name}
+                mode={chosen.mode}
+                mediaType={
+                  view.value(b, column).last?.mediaType ?? view.value(a, column).last?.mediaType ?? ''
+                }
+                before={before}
+                after={after}
+                layout={small ? 'unified' : layout}
+                places={['A', 'B']}
+              />
+            )}
           </div>
         )}
       </div>

@@ -4,7 +4,7 @@
  * where a line stands next to what it became. Long stretches that are the same are folded and open on click.
  */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useMemo, useRef, useState } from 'react'
+import { type CSSProperties, type ReactNode, useMemo, useRef, useState } from 'react'
 import { cx } from '@/components/ui/cx'
 import { DiffHead, DiffLine, diffLineHeight, LineText } from '@/components/ui/diff-line'
 import { count } from '@/lib/ui/format-time'
@@ -79,12 +79,15 @@ function Lines({
   lines,
   layout,
   numbers,
+  last,
   onOpen,
 }: {
   title: string
   lines: Line[]
   layout: DiffLayout
   numbers: boolean
+  /** The largest line number there can be: it says how wide they are. */
+  last: number
   onOpen: (at: number) => void
 }) {
   const scroller = useRef<HTMLElement>(null)
@@ -112,7 +115,7 @@ function Lines({
       aria-label={`Changes of ${title}`}
       className="ring-inside relative min-h-0 overflow-auto py-1"
     >
-      <div>
+      <div style={{ '--diff-numbers': `${Math.max(40, String(last).length * 8 + 10)}px` } as CSSProperties}>
         {whole ? (
           shown.map((_, index) => draw(index))
         ) : (
@@ -157,7 +160,11 @@ function Fold({
 function Unified({ line, numbers, onOpen }: { line: Line; numbers: boolean; onOpen: (at: number) => void }) {
   if (line.kind !== 'fold') return <DiffLine row={line} numbers={numbers} wraps />
   return (
-    <Fold count={line.count} className={numbers ? 'md:pl-[104px]' : 'pl-8'} onOpen={() => onOpen(line.at)} />
+    <Fold
+      count={line.count}
+      className={numbers ? 'md:pl-[calc(2*var(--diff-numbers,40px)+24px)]' : 'pl-8'}
+      onOpen={() => onOpen(line.at)}
+    />
   )
 }
 
@@ -212,7 +219,9 @@ function Half({
     <div
       className={cx(
         'mono grid min-h-5 min-w-0 leading-5',
-        numbers ? 'grid-cols-[40px_20px_minmax(0,1fr)]' : 'grid-cols-[28px_minmax(0,1fr)]',
+        numbers
+          ? 'grid-cols-[var(--diff-numbers,40px)_20px_minmax(0,1fr)]'
+          : 'grid-cols-[28px_minmax(0,1fr)]',
         side === 'after' && 'border-l',
         !row && 'bg-canvas',
         row?.kind === 'same' && 'text-ink-2',

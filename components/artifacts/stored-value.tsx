@@ -15,13 +15,14 @@ import { useValue } from '@/lib/ui/run-queries'
 import { valueFile } from '@/lib/ui/stored-bytes'
 import { useValueLines } from '@/lib/ui/value-queries'
 import { contentOf, hexRows, sizeWords } from '@/lib/view/value-content'
+import { brokenLines, pageFrom } from '@/lib/view/value-pages'
 import { visibleText } from '@/lib/view/visible-text'
 import type { ValueView } from '@/lib/view/wire'
 import { JsonTree } from './json-tree'
 import { bytesIn } from './short-value-of'
 
-/** Lines of a text that are drawn before somebody asks for all of it. */
-const linesAtFirst = 200
+/** What of a text is drawn before somebody asks for more, and each time they do. */
+const atFirst = { lines: 200, chars: 20_000 }
 /** Rows of hex: the head of what is no text. */
 const hexAtFirst = 16
 
@@ -87,18 +88,22 @@ function Whole({ value, what }: { value: ValueView; what: string }) {
 }
 
 function Text({ text, what }: { text: string; what: string }) {
-  const [all, setAll] = useState(false)
-  const lines = useMemo(() => text.split('\n'), [text])
-  const more = lines.length - linesAtFirst
+  const [shown, setShown] = useState(1)
+  const lines = useMemo(() => brokenLines(text), [text])
+  const pages = useMemo(() => pagesOf(lines, shown), [lines, shown])
+  const more = lines.length - pages.reduce((sum, page) => sum + page.length, 0)
   if (text === '') return <p className="text-ink-3">It is empty: a text without a character.</p>
   return (
     <>
       <Well what={what}>
-        <Lines text={all ? text : lines.slice(0, linesAtFirst).join('\n')} />
+        {pages.map((page, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: pages never move.
+          <Lines key={index} text={page.join('\n')} />
+        ))}
       </Well>
-      {!all && more > 0 && (
-        <Button size="sm" variant="quiet" className="mt-1" onClick={() => setAll(true)}>
-          Show {count(more, 'more line')}
+      {more > 0 && (
+        <Button size="sm" variant="quiet" className="mt-1" onClick={() => setShown(shown * 4)}>
+          Show more of {count(more, 'line')} below
         </Button>
       )}
     </>
@@ -142,11 +147,22 @@ function Large({ run, value, what }: { run: string; value: ValueView; what: stri
           busy={pages.isFetchingNextPage}
           onClick={() => void pages.fetchNextPage()}
         >
-          Show {count(Math.min(more, 500), 'more line')}
+          Show more of {count(more, 'line')} below
         </Button>
       )}
     </>
   )
+}
+
+/** The first pages of a text, each small enough to be drawn at once. */
+function pagesOf(lines: readonly string[], most: number): string[][] {
+  const pages: string[][] = []
+  for (let from = 0; from < lines.length && pages.length < most; ) {
+    const page = pageFrom(lines, from, atFirst)
+    pages.push(page)
+    from += page.length
+  }
+  return pages
 }
 
 function Lines({ text }: { text: string }) {

@@ -12,10 +12,10 @@ export const diffLineHeight = 20
 export function DiffHead({ title, words, aside }: { title: string; words?: string; aside?: ReactNode }) {
   return (
     <figcaption className="flex h-8 shrink-0 items-center gap-3 overflow-hidden whitespace-nowrap border-b bg-canvas px-3 text-t1 text-ink-3 max-md:h-9">
-      <b className="mono min-w-16 truncate text-ink" title={title}>
+      <b className="mono max-w-[50%] shrink-0 truncate text-ink" title={title}>
         {title}
       </b>
-      {words && <span className="min-w-0 shrink-[3] truncate">{words}</span>}
+      {words && <span className="min-w-0 truncate">{words}</span>}
       <span className="flex-1" />
       {aside}
     </figcaption>
@@ -62,7 +62,9 @@ export function DiffLine({
       className={cx(
         'mono grid min-h-5 leading-5 max-md:grid-cols-[28px_minmax(0,1fr)]',
         wraps ? 'whitespace-pre-wrap [overflow-wrap:anywhere]' : 'whitespace-pre',
-        numbers ? 'md:grid-cols-[40px_40px_20px_minmax(0,1fr)]' : 'md:grid-cols-[28px_minmax(0,1fr)]',
+        numbers
+          ? 'md:grid-cols-[var(--diff-numbers,40px)_var(--diff-numbers,40px)_20px_minmax(0,1fr)]'
+          : 'md:grid-cols-[28px_minmax(0,1fr)]',
         row.kind === 'same' && 'text-ink-2',
         row.kind === 'del' && 'bg-diff-del',
         row.kind === 'add' && 'bg-diff-add',
@@ -70,10 +72,16 @@ export function DiffLine({
     >
       {numbers && (
         <>
-          <span className="select-none pr-2 text-right text-ink-3 max-md:hidden" aria-hidden="true">
+          <span
+            className="select-none whitespace-nowrap pr-2 text-right text-ink-3 max-md:hidden"
+            aria-hidden="true"
+          >
             {row.kind === 'add' ? '' : row.before}
           </span>
-          <span className="select-none pr-2 text-right text-ink-3 max-md:hidden" aria-hidden="true">
+          <span
+            className="select-none whitespace-nowrap pr-2 text-right text-ink-3 max-md:hidden"
+            aria-hidden="true"
+          >
             {row.kind === 'del' ? '' : row.after}
           </span>
         </>

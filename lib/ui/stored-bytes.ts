@@ -9,6 +9,8 @@ import type { StoredRef } from './value-terms'
 const keptBytes = 100_000_000
 
 const kept = new Map<string, Uint8Array>()
+/** Values that are on their way: who asks meanwhile waits for the same. */
+const coming = new Map<string, Promise<Uint8Array>>()
 
 /** All bytes of a value. Throws ApiProblem. */
 export async function bytesOf({ run, hash }: StoredRef): Promise<Uint8Array> {
@@ -19,7 +21,16 @@ export async function bytesOf({ run, hash }: StoredRef): Promise<Uint8Array> {
     kept.set(hash, known)
     return known
   }
-  const bytes = await fetched(run, hash)
+  const onItsWay = coming.get(hash)
+  if (onItsWay) return onItsWay
+  const fetching = fetched(run, hash).finally(() => coming.delete(hash))
+  coming.set(hash, fetching)
+  const bytes = await fetching
+  keep(hash, bytes)
+  return bytes
+}
+
+function keep(hash: string, bytes: Uint8Array): void {
   kept.set(hash, bytes)
   let size = 0
   for (const value of kept.values()) size += value.length
@@ -28,7 +39,6 @@ export async function bytesOf({ run, hash }: StoredRef): Promise<Uint8Array> {
     kept.delete(oldest)
     size -= value.length
   }
-  return bytes
 }
 
 async function fetched(run: string, hash: string): Promise<Uint8Array> {

@@ -6,9 +6,6 @@ import { ApiProblem } from './api'
 import { keys } from './keys'
 import type { StoredRef, ValueAnswer, ValueQuestion } from './value-terms'
 
-/** Lines of a large value that are shown at first, and more each time somebody asks. */
-export const linesPerPage = 500
-
 let worker: Worker | undefined
 let asked = 0
 const waiting = new Map<number, { give: (answer: ValueAnswer) => void; fail: (reason: Error) => void }>()
@@ -72,7 +69,7 @@ export function useValueLines(ref: StoredRef, enabled: boolean) {
   return useInfiniteQuery({
     queryKey: keys.valueLines(ref.hash),
     queryFn: async ({ pageParam }) => {
-      const answer = await ask({ ask: 'page', ref, from: pageParam, count: linesPerPage })
+      const answer = await ask({ ask: 'page', ref, from: pageParam })
       if (answer.kind !== 'page') throw new TypeError('The worker answered another question')
       return answer.page
     },

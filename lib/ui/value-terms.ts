@@ -12,7 +12,7 @@ export interface StoredRef {
 export type ValueQuestion =
   /** A side without entries is empty; without a side the slot is missing. */
   | { ask: 'compare'; mode: 'replace' | 'append'; before?: StoredRef[]; after?: StoredRef[] }
-  | { ask: 'page'; ref: StoredRef; from: number; count: number }
+  | { ask: 'page'; ref: StoredRef; from: number }
 
 export interface Comparison {
   diff: ValueDiff

@@ -1,7 +1,7 @@
 /* Runs in a worker: values are fetched, hashed, parsed and compared there, so that a large one never holds the page up. */
 import { slotDiff } from '@/lib/view/slot-diff'
 import { isHashOf } from '@/lib/view/value-hash'
-import { valueLines } from '@/lib/view/value-pages'
+import { pageFrom, valueLines } from '@/lib/view/value-pages'
 import { ApiProblem } from './api'
 import { bytesOf } from './stored-bytes'
 import type { Comparison, StoredRef, ValueAnswer, ValueQuestion } from './value-terms'
@@ -48,15 +48,18 @@ async function readAll(refs: readonly StoredRef[]) {
   )
 }
 
+/** What a page draws at once without a halt; long lines take room as well. */
+const pageMost = { lines: 500, chars: 50_000 }
+
 /** The lines of the value that was asked for last: the next page is of the same. */
 let opened: { hash: string; is: 'json' | 'text' | 'bytes'; lines: string[] } | undefined
 
-async function page({ ref, from, count }: Extract<ValueQuestion, { ask: 'page' }>) {
+async function page({ ref, from }: Extract<ValueQuestion, { ask: 'page' }>) {
   if (opened?.hash !== ref.hash) {
     opened = { hash: ref.hash, ...valueLines(ref.mediaType, await bytesOf(ref)) }
   }
   const { is, lines } = opened
-  return { is, lines: lines.slice(from, from + count), total: lines.length }
+  return { is, lines: pageFrom(lines, from, pageMost), total: lines.length }
 }
 
 function failure(error: unknown): ValueAnswer {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { hashJson, sha256 } from '@/lib/base/hash'
 import { slotDiff, slotWindow } from './slot-diff'
 import { isHashOf } from './value-hash'
-import { valueLines } from './value-pages'
+import { pageFrom, valueLines } from './value-pages'
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 const entries = (count: number, word = 'entry') =>
@@ -53,6 +53,16 @@ describe('the bytes of a value', () => {
       '}',
     ])
     expect(valueLines('image/png', new Uint8Array([0x89, 0x50, 0xff])).is).toBe('bytes')
+  })
+  it('are read page by page, by lines and by letters', () => {
+    const pages = (lines: string[], most: { lines: number; chars: number }) => {
+      const sizes: number[] = []
+      for (let from = 0; from < lines.length; from += sizes.at(-1) ?? 1)
+        sizes.push(pageFrom(lines, from, most).length)
+      return sizes
+    }
+    expect(pages(['a', 'b', 'c', 'd', 'e'], { lines: 2, chars: 100 })).toEqual([2, 2, 1])
+    expect(pages(['aaaa', 'bb', 'c', 'dddddd'], { lines: 9, chars: 5 })).toEqual([1, 2, 1])
   })
   it('may be JSON nested deeper than anything can be', () => {
     const deep = `${'['.repeat(100_000)}1${']'.repeat(100_000)}`

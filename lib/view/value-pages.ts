@@ -28,7 +28,7 @@ export function valueLines(
   if (content.is === 'bytes') return { is: 'bytes', lines: hexRows(bytes, hexHead) }
   return {
     is: content.is,
-    lines: (content.is === 'json' ? written(content) : content.text.split('\n')).flatMap(broken),
+    lines: content.is === 'json' ? written(content).flatMap(broken) : brokenLines(content.text),
   }
 }
 
@@ -39,6 +39,25 @@ function written({ json, text }: Extract<ValueContent, { is: 'json' }>): string[
     // Nested deeper than the stack is high.
     return text.split('\n')
   }
+}
+
+/** A text as lines; one without end is broken. */
+export function brokenLines(text: string): string[] {
+  return text.split('\n').flatMap(broken)
+}
+
+/** Lines from a place on: so many, or as many as have so many characters together, and at least one. */
+export function pageFrom(
+  lines: readonly string[],
+  from: number,
+  most: { lines: number; chars: number },
+): string[] {
+  let until = from
+  for (let chars = 0; until < lines.length && until - from < most.lines; until++) {
+    chars += (lines[until] as string).length
+    if (chars > most.chars && until > from) break
+  }
+  return lines.slice(from, until)
 }
 
 function broken(line: string): string[] {
