@@ -47,7 +47,14 @@ export function DiffView({
       {diff.rows.length === 0 ? (
         <p className="px-3 py-2 text-ink-3">Both are empty.</p>
       ) : (
-        <Lines title={title} lines={lines} layout={layout} numbers={diff.by === 'line'} onOpen={open} />
+        <Lines
+          title={title}
+          lines={lines}
+          layout={layout}
+          numbers={diff.by === 'line'}
+          last={diff.same + diff.changes}
+          onOpen={open}
+        />
       )}
       {diff.unlisted > 0 && (
         <p className="border-t px-3 py-1.5 text-ink-3">
