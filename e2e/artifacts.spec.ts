@@ -119,6 +119,8 @@ test.describe
       await expect(row(3)).toContainText('1 entry')
       await expect(row(5)).toContainText('3/3 pass')
       await expect(row(5)).toContainText('2 entries')
+      // Unasked, the last change is held against the one before it.
+      await expect(comparison().getByRole('button', { name: 'report 1/3 to 3/3 pass' })).toBeVisible()
       await isClean(page)
     })
 
