@@ -7,7 +7,8 @@
  *   3. ordering    barycentre sweeps, the order with the fewest crossings is kept
  *   4. heights     each node goes as near to its neighbours as its layer allows (isotonic regression, exact)
  *   5. trunks      between two layers each node's edges share one vertical trunk; trunks that overlap get lanes
- *   6. ways back   edges that close a loop go below all that stands between their ends, each on a lane of its own
+ *   6. ways back   edges that close a loop go below all that stands between their ends, each on a lane of its own; so do
+ *                  edges across a great part of a long graph, which would leave a point in each of a hundred layers
  *
  * Pure: the same graph gives the same picture.
  */
@@ -28,8 +29,12 @@ const laneWidth = 8
 const minColumnGap = 48
 /** Past this many lanes they are drawn closer together: a column gap stays crossable by eye. */
 const maxLanes = 16
-const orderingSweeps = 8
-const placementSweeps = 10
+/** Of a graph whose edges pass many layers there are fewer: each goes over all cells, and there may be a million. */
+const orderingSweeps = { most: 8, cells: 400_000 }
+const placementSweeps = { most: 10, cells: 1_000_000 }
+
+/** An edge that passes more layers than this goes below: no eye follows it through them. */
+const passesAtMost = 40
 
 /** A node, or the point where edges of `source` pass a layer. */
 interface Cell {
@@ -42,17 +47,21 @@ interface Cell {
   height: number
   before: Cell[]
   after: Cell[]
+  /** What its layer is being sorted by. */
+  key: number
 }
 
 /** Lays the graph out. Edges whose ends are not among the nodes are left out. */
 export function layeredLayout(input: LayoutInput): GraphLayout {
   if (input.nodes.length === 0) return { nodes: new Map(), routes: [], width: 0, height: 0 }
-  const { edges, back } = apart(input)
-  const layerOf = layering(input.nodes, edges)
+  const { edges: onward, back } = apart(input)
+  const layerOf = layering(input.nodes, onward)
+  const isFar = ({ from, to }: LayoutEdge) => (layerOf.get(to) ?? 0) - (layerOf.get(from) ?? 0) > passesAtMost
+  const edges = onward.filter((edge) => !isFar(edge))
   const { layers, cells } = cellsOf(input.nodes, edges, layerOf)
-  orderLayers(layers)
-  placeHeights(layers)
-  return withWaysBack(draw(input, edges, layerOf, layers, cells), back)
+  orderLayers(layers, sweepsFor(cells.size, orderingSweeps))
+  placeHeights(layers, sweepsFor(cells.size, placementSweeps))
+  return withWaysBack(draw(input, edges, layerOf, layers, cells), [...onward.filter(isFar), ...back])
 }
 
 function layering(nodes: readonly string[], edges: LayoutEdge[]): Map<string, number> {
@@ -87,7 +96,7 @@ function cellsOf(nodes: readonly string[], edges: LayoutEdge[], layerOf: Map<str
   const layers: Cell[][] = []
   const cells = new Map<string, Cell>()
   const add = (id: string, layer: number, height: number, source?: string): Cell => {
-    const cell: Cell = { id, source, layer, at: 0, y: 0, height, before: [], after: [] }
+    const cell: Cell = { id, source, layer, at: 0, y: 0, height, before: [], after: [], key: 0 }
     cells.set(id, cell)
     while (layers.length <= layer) layers.push([])
     cell.at = layers[layer]?.push(cell) ?? 0
@@ -117,16 +126,20 @@ function link(from: Cell, to: Cell): void {
   to.before.push(from)
 }
 
-function orderLayers(layers: Cell[][]): void {
+function sweepsFor(count: number, { most, cells }: { most: number; cells: number }): number {
+  return Math.min(most, Math.max(2, Math.floor(cells / count)))
+}
+
+function orderLayers(layers: Cell[][], sweeps: number): void {
   renumber(layers)
   let best = snapshot(layers)
   let fewest = crossings(layers)
-  for (let sweep = 0; sweep < orderingSweeps && fewest > 0; sweep++) {
+  for (let sweep = 0; sweep < sweeps && fewest > 0; sweep++) {
     const forward = sweep % 2 === 0
     const order = forward ? layers : [...layers].reverse()
     for (const layer of order) {
-      const key = new Map(layer.map((cell) => [cell, barycentre(cell, forward ? cell.before : cell.after)]))
-      layer.sort((a, b) => (key.get(a) ?? 0) - (key.get(b) ?? 0) || a.at - b.at)
+      for (const cell of layer) cell.key = barycentre(cell, forward ? cell.before : cell.after)
+      layer.sort((a, b) => a.key - b.key || a.at - b.at)
       layer.forEach((cell, at) => {
         cell.at = at
       })
@@ -190,7 +203,7 @@ function separation(a: Cell, b: Cell): number {
   return a.height / 2 + b.height / 2 + gap
 }
 
-function placeHeights(layers: Cell[][]): void {
+function placeHeights(layers: Cell[][], sweeps: number): void {
   for (const layer of layers) {
     let y = 0
     layer.forEach((cell, at) => {
@@ -200,7 +213,7 @@ function placeHeights(layers: Cell[][]): void {
     const middle = y / 2
     for (const cell of layer) cell.y -= middle
   }
-  for (let sweep = 0; sweep < placementSweeps; sweep++) {
+  for (let sweep = 0; sweep < sweeps; sweep++) {
     const forward = sweep % 2 === 0
     const order = forward ? layers : [...layers].reverse()
     for (const layer of order) settle(layer, (cell) => wish(cell, forward))

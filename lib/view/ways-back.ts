@@ -58,7 +58,7 @@ function backEdges(nodes: readonly string[], out: Map<string, string[]>): Set<st
   return back
 }
 
-/** The layout with these edges drawn back, the shortest nearest. */
+/** The layout with these edges drawn below, the shortest nearest. They lead back, or on to what is far away. */
 export function withWaysBack(layout: GraphLayout, back: readonly LayoutEdge[]): GraphLayout {
   if (back.length === 0) return layout
   const boxes = [...layout.nodes.values()]
@@ -72,7 +72,8 @@ export function withWaysBack(layout: GraphLayout, back: readonly LayoutEdge[]): 
     const from = layout.nodes.get(edge.from)
     const to = layout.nodes.get(edge.to)
     if (!from || !to) continue
-    const [left, right] = [to.x - sideGap, from.x + nodeSize.width + sideGap]
+    const left = Math.min(to.x, from.x) - sideGap
+    const right = Math.max(to.x, from.x) + nodeSize.width + sideGap
     let y = Math.max(bottoms.between(left - nodeSize.width, right), drawn.between(left, right)) + gap
     for (const lane of lanes)
       if (lane.left <= right && lane.right >= left) y = Math.max(y, lane.y + laneHeight)
@@ -163,5 +164,5 @@ class Highest {
 }
 
 function spanOf(layout: GraphLayout, { from, to }: LayoutEdge): number {
-  return (layout.nodes.get(from)?.x ?? 0) - (layout.nodes.get(to)?.x ?? 0)
+  return Math.abs((layout.nodes.get(from)?.x ?? 0) - (layout.nodes.get(to)?.x ?? 0))
 }
