@@ -3,10 +3,13 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sha256 } from '@/lib/base/hash'
 import { runIdOf } from '@/lib/base/ids'
 import { chainHashSync, firstPrevHashSync } from '@/lib/ect/chain-node'
 import { openKeyRing } from '@/lib/ect/keys-file'
 import { signClaims, signHead } from '@/lib/ect/sign'
+import { claimsOf } from '@/lib/engine/fact-codec'
+import type { Fact } from '@/lib/engine/facts'
 import { readWorkflow } from '@/lib/formats/format'
 import { nodeKind } from '@/lib/nodes/registry'
 import { openStore } from '@/lib/store/open'
@@ -248,8 +251,12 @@ describe('holdpoint export and verify', () => {
     const iat = Math.floor(now / 1000)
     const aud = 'spiffe://holdpoint.test/console'
     const jti = '00000000-0000-4000-8000-000000000001'
-    const start = { iss: aud, aud, iat, exp: iat + 600, jti, wid, exec_act: 'atd:workflow_start', par: [] }
-    const token = signClaims({ ...start, ext: { 'hp.version': version } }, ring.current)
+    const input = sha256('{}')
+    const fact: Fact = {
+      ...{ type: 'workflow_start', jti, at: now, par: [], wfId: graph.name, description: '', nodeCount: 3 },
+      ...{ version, by: 'person:ada', dryRun: false, input },
+    }
+    const token = signClaims(claimsOf(fact, { iss: aud, aud, wid, vocabulary: 'atd' }), ring.current)
     const prevHash = firstPrevHashSync(wid)
     const hash = chainHashSync(prevHash, token)
     const store = await openStore(data().path)
@@ -268,7 +275,7 @@ describe('holdpoint export and verify', () => {
       expectedSeq: 0,
       rows: [{ runId: run, seq: 1, jti, token, prevHash, hash }],
       heads: [{ seq: 1, jws: signHead({ wid, seq: 1, hash, iat }, ring.current) }],
-      values: [],
+      values: [{ hash: input, mediaType: 'application/json', bytes: Buffer.from('{}') }],
       checkpoints: [],
       projection: {
         ...{ status: 'running', startedAt: now, updatedAt: now, nodeCount: 3, doneCount: 0, failedCount: 0 },
