@@ -209,6 +209,6 @@ async function isClean(page: Page): Promise<void> {
 async function ended(page: Page, api: Api): Promise<string> {
   const run = await api.startRun('write-and-test')
   await page.goto(`/runs/${run}`)
-  await expect(status(page)).toContainText('done')
+  await expect(status(page)).toContainText('completed at close')
   return run
 }
