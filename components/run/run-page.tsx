@@ -11,13 +11,13 @@
  * any step; when the stream is lost, the shell says so and the picture keeps its age.
  */
 import { useRouter } from 'next/navigation'
-import { useDeferredValue, useMemo, useState } from 'react'
+import { memo, useCallback, useDeferredValue, useMemo, useState } from 'react'
 import { ArtifactsPane } from '@/components/artifacts/artifacts-pane'
 import { isToChoose, RollbackChoice } from '@/components/rollback/rollback-choice'
 import { RunGraph } from '@/components/run-graph/run-graph'
 import { CausePanel } from '@/components/timeline/cause-panel'
 import { RunTimeline } from '@/components/timeline/run-timeline'
-import { type Moment, seqFrom, useMoment } from '@/components/timeline/use-moment'
+import { type Moment, MomentContext, seqFrom, useMoment } from '@/components/timeline/use-moment'
 import { cx } from '@/components/ui/cx'
 import { ErrorNote } from '@/components/ui/error-note'
 import { Skeleton } from '@/components/ui/skeleton'
@@ -78,13 +78,55 @@ interface Shown {
   asOf: number | undefined
 }
 
+/**
+ * The moment of the page. A link may name a token that has not come yet: while the ledger is being read the page waits
+ * for it (`coming`), and after that it shows the run as it is.
+ *
+ * The playhead moves at once; the rest of the page is drawn after it, in pieces, and only for the latest moment.
+ */
 function Loaded({ run, detail, ledger, fold }: Loaded) {
+  const [view, change] = useRunView()
+  const { at: asked, goTo } = useMoment(view.at, (at) => change({ at }))
+  const coming = asked !== undefined && asked > fold.seq && ledger.status === 'reading'
+  const at = asked !== undefined && asked <= fold.seq ? asked : undefined
+  const moment = useMemo<Moment>(() => ({ at, goTo }), [at, goTo])
+  const drawn = useDeferredValue(at)
+  return (
+    <MomentContext value={moment}>
+      <RunScreen
+        run={run}
+        detail={detail}
+        ledger={ledger}
+        version={ledger.version}
+        fold={fold}
+        coming={coming}
+        at={drawn}
+        goTo={goTo}
+      />
+    </MomentContext>
+  )
+}
+
+interface Screen extends Loaded {
+  /** The ledger grows in place; this says so. */
+  version: number
+  coming: boolean
+  /** The token the page stands at; undefined while it follows the run. */
+  at: number | undefined
+  goTo: Moment['goTo']
+}
+
+const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, at, goTo }: Screen) {
   const router = useRouter()
   const [view, change] = useRunView()
   const [dismissed, setDismissed] = useState(false)
   const [closed, setClosed] = useState<string>()
   const small = useSmallScreen()
-  const { moment, shown, coming } = useShown(view, change, ledger, fold)
+  const shown: Shown = {
+    run: at === undefined ? fold : fold.at(at),
+    at,
+    asOf: at === undefined ? undefined : fold.timeline.timeOf(at),
+  }
   const begun = fold.seq > 0 && !coming
   const past = shown.at !== undefined
   const verification = useVerification(run, ledger, fold.seq, ledger.status === 'following')
@@ -104,7 +146,7 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
   const stepOut = () => {
     if (view.token) return change({ token: undefined })
     if (view.cause) return change({ cause: undefined })
-    if (moment.at !== undefined) return moment.goTo(undefined)
+    if (at !== undefined) return goTo(undefined)
     select(undefined)
   }
   const onShow = (next: RunShow) => change({ show: next === 'graph' ? undefined : next })
@@ -116,7 +158,8 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
 
   const which = view.visit === undefined ? undefined : Number(view.visit)
   const inside = node === undefined ? undefined : insideOf(below, fold, node, which)
-  const label = (id: string) => labelOf(fold, id)
+  const label = useCallback((id: string) => labelOf(fold, id), [fold])
+  const chosen = useMemo(() => ({ node, visit: which }), [node, which])
   return (
     <>
       <StoppedClock value={shown.asOf}>
@@ -126,7 +169,7 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
           shown={shown.run}
           at={shown.at}
           asOf={shown.asOf}
-          onNow={() => moment.goTo(undefined)}
+          onNow={() => goTo(undefined)}
           waitsIn={below.summary?.waitsIn}
           verification={verification}
           rollBack={rollBack}
@@ -179,9 +222,9 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
                   }
                 />
               ) : show === 'artifacts' ? (
-                <ArtifactsPane run={run} detail={detail} fold={fold} at={shown.at} onAt={moment.goTo} />
+                <ArtifactsPane run={run} detail={detail} fold={fold} at={shown.at} onAt={goTo} />
               ) : show === 'decisions' ? (
-                <DecisionsPane fold={fold} at={shown.at} labelOf={label} onGo={moment.goTo} />
+                <DecisionsPane fold={fold} at={shown.at} labelOf={label} onGo={goTo} />
               ) : (
                 <RunGraph
                   index={fold.index}
@@ -214,9 +257,8 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
               run={run}
               fold={fold}
               live={fold.status !== 'ended'}
-              moment={moment}
               mayFork={detail.may.operate}
-              chosen={{ node, visit: which }}
+              chosen={chosen}
               onChoose={(id, visit) => change({ node: id, visit: String(visit), token: undefined })}
               artifact={view.artifact}
               onArtifact={(artifact) => change({ artifact })}
@@ -234,7 +276,7 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
               detail={detail}
               fold={fold}
               shown={shown}
-              moment={moment}
+              goTo={goTo}
               chain={chain}
               view={view}
               change={change}
@@ -247,26 +289,7 @@ function Loaded({ run, detail, ledger, fold }: Loaded) {
       </div>
     </>
   )
-}
-
-/**
- * The moment of the page and the run as it was then. A link may name a token that has not come yet: while the ledger is
- * being read the page waits for it (`coming`), and after that it shows the run as it is.
- */
-function useShown(view: RunView, change: (change: RunView) => void, ledger: RunLedger, fold: RunFold) {
-  const { at: asked, goTo } = useMoment(view.at, (at) => change({ at }))
-  const coming = asked !== undefined && asked > fold.seq && ledger.status === 'reading'
-  const at = asked !== undefined && asked <= fold.seq ? asked : undefined
-  // The playhead is moved at once; the rest of the page comes after it as quickly as it can be drawn.
-  const drawn = useDeferredValue(at)
-  const shown: Shown = {
-    run: drawn === undefined ? fold : fold.at(drawn),
-    at: drawn,
-    asOf: drawn === undefined ? undefined : fold.timeline.timeOf(drawn),
-  }
-  const moment: Moment = { at, goTo }
-  return { moment, shown, coming }
-}
+})
 
 function useChain(fold: RunFold, cause: string | undefined): CausalChain | undefined {
   const seq = seqFrom(cause)
@@ -342,7 +365,7 @@ function Side({
   detail,
   fold,
   shown,
-  moment,
+  goTo,
   chain,
   view,
   change,
@@ -354,7 +377,7 @@ function Side({
   detail: RunDetail
   fold: RunFold
   shown: Shown
-  moment: Moment
+  goTo: Moment['goTo']
   chain: CausalChain | undefined
   view: RunView
   change: (change: RunView) => void
@@ -371,7 +394,7 @@ function Side({
         seq={token}
         verification={verification}
         onOpen={(seq) => change({ token: seq === undefined ? undefined : String(seq) })}
-        onMoment={shown.at === token ? undefined : () => moment.goTo(token)}
+        onMoment={shown.at === token ? undefined : () => goTo(token)}
       />
     )
   }
@@ -383,7 +406,7 @@ function Side({
         labelOf={(id) => labelOf(fold, id)}
         at={shown.at}
         onGo={(link) => {
-          moment.goTo(link.seq)
+          goTo(link.seq)
           if (link.node !== undefined) change({ node: link.node, visit: undefined })
         }}
         onBack={() => change({ cause: undefined })}

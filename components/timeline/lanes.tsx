@@ -1,5 +1,5 @@
 'use client'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { agentName } from '@/lib/view/frame'
 import { barsBetween } from '@/lib/view/timeline/drawn'
 import type { DrawnBar, Lane, LaneBy, Scale, Seq, View } from '@/lib/view/timeline/terms'
@@ -122,7 +122,7 @@ function isLaneOf(lane: Lane, row: LedgerRow | undefined): boolean {
   return lane.by === 'node' ? lane.id === row.node : lane.id !== '' && lane.id === row.who
 }
 
-function DrawnLane({
+const DrawnLane = memo(function DrawnLane({
   lane,
   top,
   scale,
@@ -148,7 +148,7 @@ function DrawnLane({
   return (
     <LaneRows lane={lane} name={nameOf(lane)} drawn={bars} top={top} widthPx={view.widthPx} chosen={chosen} />
   )
-}
+})
 
 /** Before it was taken back a step was done. */
 function asAt(drawn: DrawnBar, at: Seq | undefined): DrawnBar {

@@ -3,7 +3,7 @@
  * A run's film on its page: the strip where there is room, the slider on a phone, and the keys of both. What a key does
  * is found in the timeline's ordered lists (lib/view/timeline/navigate.ts), however long the run is.
  */
-import { useMemo, useRef } from 'react'
+import { useContext, useMemo, useRef } from 'react'
 import type { RunFold } from '@/lib/view/run-fold'
 import { noteworthyBeside, transitionBeside } from '@/lib/view/timeline/navigate'
 import { ScaleMaker } from '@/lib/view/timeline/scale'
@@ -11,7 +11,7 @@ import { FilmSlider } from './film-slider'
 import type { Chosen } from './lane-rows'
 import { Timeline, tokenWords } from './timeline'
 import { useFilmKeys } from './use-film-keys'
-import type { Moment } from './use-moment'
+import { MomentContext } from './use-moment'
 import { usePlayback } from './use-playback'
 import { useScale } from './use-scale'
 
@@ -19,7 +19,6 @@ export function RunTimeline({
   run,
   fold,
   live,
-  moment,
   mayFork,
   chosen,
   onChoose,
@@ -32,7 +31,6 @@ export function RunTimeline({
   run: string
   fold: RunFold
   live: boolean
-  moment: Moment
   mayFork: boolean
   chosen: Chosen
   onChoose: (node: string, visit: number) => void
@@ -44,6 +42,7 @@ export function RunTimeline({
   /** `[` and `]` go to transitions here. */
   brackets: boolean
 }) {
+  const moment = useContext(MomentContext)
   const { timeline } = fold
   const last = timeline.seq
   const seq = moment.at ?? last

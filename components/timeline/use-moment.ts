@@ -6,7 +6,7 @@
  * browsers allow a page a hundred or so changes of its address in half a minute and then refuse. What comes in through
  * the address (a link, the browser's "back") moves the moment just the same.
  */
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { createContext, useCallback, useEffect, useRef, useState } from 'react'
 
 /** Chromium allows 200 changes in 30 s, Safari 100: this stays below both. */
 const addressEveryMs = 350
@@ -17,6 +17,9 @@ export interface Moment {
   /** Goes to a token, or back to now. */
   goTo: (seq: number | undefined) => void
 }
+
+/** The moment of the page around. Its film hears of it first and alone. */
+export const MomentContext = createContext<Moment>({ at: undefined, goTo: () => {} })
 
 /** A token's number as an address has it; undefined when it is none. */
 export function seqFrom(text: string | undefined): number | undefined {
