@@ -4,7 +4,7 @@
  * and below them what differs between the two. All of it is in the address (`a`, `b`, `artifact`, `row`), so that a link
  * shows the same. A run whose workflow has no artifacts shows what its steps gave, in the same way.
  */
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { EmptyState } from '@/components/ui/empty-state'
 import { Kbd } from '@/components/ui/kbd'
 import { useShortcuts } from '@/lib/ui/shortcuts'
@@ -16,7 +16,8 @@ import { positionsOf } from './default-positions'
 import { Changed } from './marks'
 import { RowPanel } from './row-panel'
 import { focusRow, TraceTable } from './trace-table'
-import { rowFrom, useTraceMarks } from './use-trace-marks'
+import { useCursor } from './use-cursor'
+import { marksNow, rowFrom, useTraceMarks } from './use-trace-marks'
 
 export function ArtifactsPane({
   run,
@@ -35,30 +36,35 @@ export function ArtifactsPane({
 }) {
   const view = useMemo(() => new TraceView(fold), [fold]).update()
   const [marks, change] = useTraceMarks()
-  const [own, setOwn] = useState<number>()
   const { rows } = view
   const { a, b } = positionsOf(view, rowFrom(marks.a, rows.length), rowFrom(marks.b, rows.length))
-  const standing = at === undefined ? undefined : view.rowAt(at) + 1 || undefined
-  const cursor = onAt && at !== undefined ? standing : own
+  const cursor = useCursor(at, (seq) => view.rowAt(seq) + 1 || undefined)
   const opened = rowFrom(marks.row, rows.length)
   const column = columnOf(view, marks.artifact, a, b)
 
   const goTo = (number: number) => {
     const row = rows[number - 1]
     if (!row) return
-    setOwn(number)
+    cursor.goTo(number, onAt && row.transition.seq)
     onAt?.(row.transition.seq)
     if (opened !== undefined) change({ row: String(number) })
   }
   const step = (by: number) => {
-    const number = Math.min(Math.max(1, (cursor ?? b ?? rows.length) + by), rows.length)
+    const number = Math.min(Math.max(1, (cursor.latest() ?? b ?? rows.length) + by), rows.length)
     goTo(number)
     // The row has the focus then, and ↵ opens it; an open panel keeps it.
     if (opened === undefined) focusRow(number)
   }
-  const mark = (which: 'a' | 'b', number: number | undefined = cursor) =>
-    number !== undefined && change({ a: text(a), b: text(b), [which]: String(number) })
-  const moveB = (by: number) => mark('b', Math.min(Math.max(1, (b ?? cursor ?? 1) + by), rows.length))
+  const positionsNow = () => {
+    const now = marksNow()
+    return positionsOf(view, rowFrom(now.a, rows.length), rowFrom(now.b, rows.length))
+  }
+  const mark = (which: 'a' | 'b', number = cursor.latest()) => {
+    const now = positionsNow()
+    if (number !== undefined) change({ a: text(now.a), b: text(now.b), [which]: String(number) })
+  }
+  const moveB = (by: number) =>
+    mark('b', Math.min(Math.max(1, (positionsNow().b ?? cursor.latest() ?? 1) + by), rows.length))
   const open = (number: number, index?: number) => {
     goTo(number)
     const name = index === undefined ? undefined : view.columns[index]?.name
@@ -97,7 +103,7 @@ export function ArtifactsPane({
             startedAt={startedAt}
             a={a}
             b={b}
-            cursor={cursor}
+            cursor={cursor.row}
             at={at}
             column={column}
             onCursor={goTo}
