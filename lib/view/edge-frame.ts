@@ -144,7 +144,8 @@ function withRedirect(
 /** How often the walk was sent on from each state that was at its limit. */
 function redirectsOf({ path }: Walk): ReadonlyMap<string, number> {
   const found = new Map<string, number>()
-  for (const { insteadOf = [] } of path) {
+  for (const { insteadOf } of path) {
+    if (insteadOf === undefined) continue
     for (const node of insteadOf) found.set(node, (found.get(node) ?? 0) + 1)
   }
   return found

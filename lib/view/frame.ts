@@ -76,77 +76,80 @@ export function frameOf(run: Run, previous?: RunFrame): RunFrame {
   const skipped = unreachable(run)
   const nodes = new Map<string, NodeFrame>()
   const counts = new Map<ShownState, number>()
+  const earlier = previous && basesOf.get(previous)
+  const bases = new Map<string, Basis>()
+  const last = run.walk?.path.at(-1)?.visit
   for (const id of run.graph.order) {
     const node = run.graph.nodes.get(id)
     const visit = run.visits.get(id)
     if (!node || !visit) continue
     const before = previous?.nodes.get(id)
-    const basis = basisOf(run, visit, skipped.has(id))
-    const frame =
-      before && isSameBasis(bases.get(before), basis)
-        ? before
-        : reused(madeFrame(run, node, visit, basis), before)
-    if (frame !== before) bases.set(frame, basis)
+    const known = earlier?.get(id)
+    const isSkipped = skipped.has(id)
+    const isStill = before !== undefined && visit !== last && known && isBasis(known, run, visit, isSkipped)
+    const frame = isStill ? before : reused(madeFrame(run, node, visit, isSkipped), before)
+    bases.set(id, isStill ? known : basisOf(run, visit, isSkipped))
     nodes.set(id, frame)
     counts.set(frame.shown, (counts.get(frame.shown) ?? 0) + 1)
   }
   const sentence = countsSentence(nodes.size, counts, run.walk ? walkWords : {})
   const edges = edgeFrames(run, previous?.edges)
-  return { nodes, counts, edges, sentence, headline: headlineOf(run) }
+  const frame = { nodes, counts, edges, sentence, headline: headlineOf(run) }
+  basesOf.set(frame, bases)
+  return frame
 }
 
 /**
- * All that a node's frame follows from. While it is the same, so is the frame, and nothing is made to be thrown away:
- * most nodes of a large run are as they were.
+ * All that a node's frame follows from, but for that of a walk's last step, which also says how the walk ended. While it
+ * is the same, so is the frame, and nothing is made to be thrown away: most nodes of a large run are as they were.
  */
 interface Basis {
   state: VisitState
   visit: number
   consequence: Consequence | undefined
-  skipped: boolean
+  isSkipped: boolean
   isOver: boolean
   /** The rest is of a walk. */
   isReached: boolean
-  isLast: boolean
   before: VisitState | undefined
-  entered: number
+  entered: number | undefined
 }
 
-const bases = new WeakMap<NodeFrame, Basis>()
+const basesOf = new WeakMap<RunFrame, ReadonlyMap<string, Basis>>()
 
-function basisOf({ walk, state }: Run, visit: Visit, skipped: boolean): Basis {
+function basisOf({ walk, state }: Run, visit: Visit, isSkipped: boolean): Basis {
   return {
     state: visit.state,
     visit: visit.visit,
     consequence: visit.consequence,
-    skipped,
+    isSkipped,
     isOver: state.status === 'ended',
     isReached: visit.enteredFrom !== undefined,
-    isLast: walk?.path.at(-1)?.visit === visit,
     before: walk?.outputs.get(visit.node)?.state,
-    entered: walk?.entered.get(visit.node) ?? 0,
+    entered: walk?.entered.get(visit.node),
   }
 }
 
-function isSameBasis(one: Basis | undefined, other: Basis): boolean {
-  // States are replaced and never written into, but for a running one's; and how a walk ended is said at its last step.
-  if (one === undefined || other.state.status === 'running' || other.isLast) return false
+function isBasis(basis: Basis, { walk, state }: Run, visit: Visit, isSkipped: boolean): boolean {
   return (
-    one.state === other.state &&
-    one.visit === other.visit &&
-    one.consequence === other.consequence &&
-    one.skipped === other.skipped &&
-    one.isOver === other.isOver &&
-    one.isReached === other.isReached &&
-    one.isLast === other.isLast &&
-    one.before === other.before &&
-    one.entered === other.entered
+    basis.state === visit.state &&
+    // States are replaced and never written into, but for a running one's.
+    visit.state.status !== 'running' &&
+    basis.visit === visit.visit &&
+    basis.consequence === visit.consequence &&
+    basis.isSkipped === isSkipped &&
+    basis.isOver === (state.status === 'ended') &&
+    basis.isReached === (visit.enteredFrom !== undefined) &&
+    basis.before === walk?.outputs.get(visit.node)?.state &&
+    basis.entered === walk?.entered.get(visit.node)
   )
 }
 
-function madeFrame(run: Run, node: GraphNode, visit: Visit, { skipped }: Basis): NodeFrame {
-  const made = run.walk ? walkedFrame(run, node, visit) : nodeFrame(node, visit, skipped)
-  return withEntries(run, node, made)
+function madeFrame(run: Run, node: GraphNode, visit: Visit, isSkipped: boolean): NodeFrame {
+  const made = run.walk ? walkedFrame(run, node, visit) : nodeFrame(node, visit, isSkipped)
+  const { maxVisits: most } = node
+  if (run.walk && most !== undefined) made.entries = { now: run.walk.entered.get(node.id) ?? 0, most }
+  return made
 }
 
 /** What steps are called that a walk never came to: it may not be meant to. */
@@ -183,11 +186,6 @@ export function restingFrame(graph: WorkflowGraph): ReadonlyMap<string, NodeFram
       return [node.id, { ...nodeFrame(node, visit, false), word }]
     }),
   )
-}
-
-function withEntries({ walk }: Run, { id, maxVisits: most }: GraphNode, frame: NodeFrame): NodeFrame {
-  if (!walk || most === undefined) return frame
-  return { ...frame, entries: { now: walk.entered.get(id) ?? 0, most } }
 }
 
 /** What a step does, in two or three words; of a state of a pack, the prompt that takes its turn, and how often. */

@@ -4,7 +4,7 @@
  * many entries.
  */
 import type { Actor } from '@/lib/engine/facts'
-import type { ArtifactWrite, Run } from '@/lib/engine/run'
+import type { ArtifactWrite, Run, WalkStep } from '@/lib/engine/run'
 
 export interface StateEntry {
   /** From 1, on the way as it is now; absent for an entry that was taken back. */
@@ -31,10 +31,7 @@ export interface WrittenArtifact {
 
 /** The entry that a visit is. */
 export function stateEntry(run: Run, node: string, visit: number): StateEntry {
-  const path = run.walk?.path ?? []
-  const at = path.findIndex((step) => step.visit.node === node && step.visit.visit === visit)
-  const step = path[at]
-  const entered = step && path.slice(0, at + 1).filter((one) => one.visit.node === node).length
+  const { step, entered } = entryOf(run, node, visit)
   const most = run.graph.nodes.get(node)?.maxVisits
   return {
     ...(entered !== undefined && { entered }),
@@ -47,12 +44,29 @@ export function stateEntry(run: Run, node: string, visit: number): StateEntry {
   }
 }
 
+/** The walk's step that is that visit, and the how-many-eth of its node it is. From the end: the last is asked for most. */
+function entryOf({ walk }: Run, node: string, visit: number): { step?: WalkStep; entered?: number } {
+  let entered = walk?.entered.get(node) ?? 0
+  for (let at = (walk?.path.length ?? 0) - 1; at >= 0 && entered > 0; at--) {
+    const step = walk?.path[at]
+    if (step?.visit.node !== node) continue
+    if (step.visit.visit === visit) return { step, entered }
+    entered -= 1
+  }
+  return {}
+}
+
 function writtenIn(writes: readonly ArtifactWrite[], node: string, visit: number): WrittenArtifact[] {
   const found = new Map<string, WrittenArtifact>()
   const before = new Map<string, { value: string; count: number }>()
-  for (const { artifact, value, mediaType, mode, by, ...place } of writes) {
-    if (place.node !== node || place.visit !== visit) {
-      before.set(artifact, { value, count: (before.get(artifact)?.count ?? 0) + 1 })
+  for (const write of writes) {
+    const { artifact, value, mediaType, mode, by } = write
+    if (write.node !== node || write.visit !== visit) {
+      const last = before.get(artifact)
+      if (last) {
+        last.value = value
+        last.count += 1
+      } else before.set(artifact, { value, count: 1 })
       continue
     }
     const known = found.get(artifact)

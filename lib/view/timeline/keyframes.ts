@@ -3,8 +3,11 @@
  * evenly; when there are too many, every second one is dropped and the distance doubles. So their number is bounded,
  * and the fold to any moment costs at most one distance.
  *
- *   tokens      0 ─── 512 ── 1024 ── 1536 ── 2048 ── …            32 at most
+ *   tokens      0 ─── 512 ── 1024 ── 1536 ── 2048 ── …            64 at most
  *   later       0 ────────── 1024 ────────── 2048 ────────── …
+ *
+ * One more is kept after each rollback from which the run went on, 16 at most by the same rule: folding a rollback of
+ * thousands of steps costs more than thousands of steps.
  *
  * Going on from where one stands costs the tokens in between and no copy: playing a film folds each token once.
  */
@@ -23,13 +26,15 @@ interface Keyframe {
 
 /** At first; and never closer than the run has nodes, because a copy costs as much as they do. */
 const leastDistance = 512
-/** 32 of a run with 2,000 nodes and 50,000 transitions are about 40 MB. */
+/** 64 of a run with 2,000 nodes and 50,000 transitions are about 60 MB. */
 const mostKeyframes = 64
+const mostAfterRollbacks = 16
 
 export class Keyframes {
   readonly #index: GraphIndex
   readonly #facts: readonly (Fact | undefined)[]
   #kept: Keyframe[] = []
+  #afterRollbacks: Keyframe[] = []
   #distance: number
   /** Where one stands: a copy that is folded on. */
   #cursor: Keyframe | undefined
@@ -43,16 +48,23 @@ export class Keyframes {
 
   /** Takes a copy of the run as it is after that token, if one is due. */
   passed(seq: Seq, run: Run): void {
+    if (this.#facts[seq - 1]?.type === 'rollback_choice') {
+      this.#afterRollbacks = thinned(
+        [...this.#afterRollbacks, { seq, run: shareRun(run) }],
+        mostAfterRollbacks,
+      )
+      return
+    }
     if (seq - (this.#kept.at(-1)?.seq ?? 0) < this.#distance) return
     this.#kept.push({ seq, run: shareRun(run) })
     if (this.#kept.length <= mostKeyframes) return
     this.#distance *= 2
-    this.#kept = this.#kept.filter((_, at) => at % 2 === 1)
+    this.#kept = thinned(this.#kept, mostKeyframes)
   }
 
   /** The run after that token, to be read at once: the next call may fold it on. */
   at(seq: Seq): Run {
-    const keyframe = this.#kept[lastWhere(this.#kept, (one) => one.seq <= seq)]
+    const keyframe = this.#before(seq)
     const cursor = this.#cursor
     const goesOn = cursor !== undefined && cursor.seq <= seq && cursor.seq >= (keyframe?.seq ?? 0)
     const from = goesOn
@@ -66,7 +78,15 @@ export class Keyframes {
     return from.run
   }
 
-  get count(): number {
-    return this.#kept.length
+  /** The last keyframe that is not after that token. */
+  #before(seq: Seq): Keyframe | undefined {
+    const even = this.#kept[lastWhere(this.#kept, (one) => one.seq <= seq)]
+    const after = this.#afterRollbacks[lastWhere(this.#afterRollbacks, (one) => one.seq <= seq)]
+    return (after?.seq ?? 0) > (even?.seq ?? 0) ? after : even
   }
+}
+
+/** Every second one, once there are too many. */
+function thinned(keyframes: Keyframe[], most: number): Keyframe[] {
+  return keyframes.length <= most ? keyframes : keyframes.filter((_, at) => at % 2 === 1)
 }
