@@ -3,6 +3,7 @@ import { consoleAtSize } from './bench/console'
 import { diff } from './bench/diff'
 import { durableSteps } from './bench/durable-steps'
 import type { Benchmark } from './bench/figures'
+import { large } from './bench/large'
 import { longLedger } from './bench/long-ledger'
 import { mapItems } from './bench/map'
 import { memory } from './bench/memory'
@@ -21,5 +22,6 @@ export const benchmarks: readonly Benchmark[] = [
   diff,
   memory,
   consoleAtSize,
+  large,
   agentdParse,
 ]

@@ -32,24 +32,29 @@ const wrote =
     by: 'engine',
   })
 
-/** A run as the installation has it: folded, and its ledger page by page. */
+/** A run as the installation has it: its ledger, page by page. */
 function holding(words: Word[]) {
-  const { run, facts } = historyOf(graph, words)
-  const entries = blankLedger(facts)
-  let pages = 0
-  const house = {
-    book: { read: async (_id: unknown, reader: (folded: typeof run) => unknown) => reader(run) },
-    store: {
-      ledger: {
-        rows: async (_id: unknown, after: number, limit: number) => {
-          pages += 1
-          return entries.slice(after, after + limit)
-        },
-      },
-    },
-  } as unknown as Parameters<typeof speaksOf>[0]
+  const { facts } = historyOf(graph, words)
+  // In the middle of it something that a later version wrote.
+  const entries = blankLedger([...facts.slice(0, 2), 'hp:from_the_future', ...facts.slice(2)])
   const id = runIdOf('00000000-0000-4000-8000-00000000beef')
-  return { speaks: (hash: string) => speaksOf(house, id, hash), pages: () => pages }
+  let shown = entries.length
+  let pages = 0
+  const rows = async (_: string, after: number, limit: number) => {
+    pages += 1
+    return entries
+      .slice(after, Math.min(shown, after + limit))
+      .map((entry) => ({ ...entry, runId: id, jti: '' }))
+  }
+  const house = { store: { ledger: { rows } } }
+  return {
+    speaks: (hash: string) => speaksOf(house, id, hash),
+    pages: () => pages,
+    /** So many of its tokens are there yet. */
+    show: (count = entries.length) => {
+      shown = count
+    },
+  }
 }
 
 const once = [begun(), started('write'), wrote('first'), done('write')]
@@ -58,8 +63,16 @@ describe('a run', () => {
   it('speaks of its artifacts, outputs and input, and of no other value', async () => {
     const { speaks, pages } = holding(once)
     for (const value of ['first', { output: 'write' }, {}]) expect(await speaks(hashJson(value))).toBe(true)
+    expect(pages()).toBe(1)
     expect(await speaks(hashJson('another run wrote this'))).toBe(false)
-    expect(pages()).toBe(0)
+  })
+  it('speaks of a value from the token on that names it', async () => {
+    const { speaks, show } = holding(once)
+    show(2)
+    expect(await speaks(hashJson('first'))).toBe(false)
+    show()
+    // Two at once: one of them waits for what the other reads.
+    expect(await Promise.all([speaks(hashJson('first')), speaks(hashJson('none'))])).toEqual([true, false])
   })
   it('still speaks of what a rollback left behind: the trace shows those rows', async () => {
     const { speaks } = holding([

@@ -1,60 +1,114 @@
 /*
  * Which values a run speaks of. Values are shared between runs by their hash, so whoever may see a run sees those its
  * tokens name, and no others: what it was begun with, what its steps did and gave, what people were shown, its artifacts.
+ *
+ * The tokens are asked, not the fold: a fold forgets what a rollback left behind, and there is none of a run that has
+ * tokens of a later version. What was read of a ledger is kept for a while, because a screen asks for many values.
  */
 
 import type { Hash } from '@/lib/base/hash'
 import type { RunId } from '@/lib/base/ids'
+import { isProblem } from '@/lib/base/problem'
 import { parseClaims } from '@/lib/ect/claims'
 import { unverifiedPayload } from '@/lib/ect/jws'
 import { factOf } from '@/lib/engine/fact-codec'
-import type { Run } from '@/lib/engine/run'
-import type { Installation } from './installation'
+import type { Fact } from '@/lib/engine/facts'
+import type { LedgerStore } from '@/lib/engine/ports'
 
-const rowsPerRead = 2_000
+/** So few at once, that other requests come in between: reading them takes about 15 ms. */
+const rowsPerRead = 1_000
+/** Runs whose names are kept; a long one has some 5 MB of them. */
+const runsKept = 16
+
+/** What the tokens of one run name, as far as they were read. */
+class Names {
+  readonly #ledger: Rows
+  readonly #run: RunId
+  readonly #hashes = new Set<Hash>()
+  #seq = 0
+  #reading: Promise<void> | undefined
+
+  constructor(ledger: Rows, run: RunId) {
+    this.#ledger = ledger
+    this.#run = run
+  }
+
+  async has(hash: Hash): Promise<boolean> {
+    if (this.#hashes.has(hash)) return true
+    // Whoever asks while somebody reads may have asked for what came after that: it reads again, which costs one look.
+    await this.#reading?.catch(() => {})
+    if (this.#hashes.has(hash)) return true
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    await this.#reading
+    return this.#hashes.has(hash)
+  }
+
+  async #read(): Promise<void> {
+    for (;;) {
+      const rows = await this.#ledger.rows(this.#run, this.#seq, rowsPerRead)
+      for (const { seq, token } of rows) {
+        for (const hash of namedBy(token)) this.#hashes.add(hash)
+        this.#seq = seq
+      }
+      if (rows.length < rowsPerRead) return
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+}
+
+type Rows = Pick<LedgerStore, 'rows'>
+
+const namesOf = new WeakMap<Rows, Map<RunId, Names>>()
 
 /** True when the run's ledger names that value. */
-export async function speaksOf(
-  { book, store }: Pick<Installation, 'book' | 'store'>,
+export function speaksOf(
+  { store: { ledger } }: { store: { ledger: Rows } },
   run: RunId,
   hash: Hash,
 ): Promise<boolean> {
-  const { known, wasTakenBack } = await book.read(run, (folded) => ({
-    known: isNamed(folded, hash),
-    wasTakenBack: folded.rollbacks.size > 0,
-  }))
-  if (known || !wasTakenBack) return known
-  // The fold forgets what a rollback left behind; the ledger does not, and neither do the rows that show it.
-  for (let after = 0; ; ) {
-    const rows = await store.ledger.rows(run, after, rowsPerRead)
-    if (rows.some(({ token }) => namedBy(token) === hash)) return true
-    if (rows.length < rowsPerRead) return false
-    after = rows.at(-1)?.seq ?? 0
-  }
+  const kept = namesOf.get(ledger) ?? new Map<RunId, Names>()
+  namesOf.set(ledger, kept)
+  const names = kept.get(run) ?? new Names(ledger, run)
+  // The one asked last is dropped last.
+  kept.delete(run)
+  kept.set(run, names)
+  const [oldest] = kept.keys()
+  if (kept.size > runsKept && oldest !== undefined) kept.delete(oldest)
+  return names.has(hash)
 }
 
-function isNamed(run: Run, hash: Hash): boolean {
-  if (run.start?.input === hash) return true
-  if (run.artifactWrites.some((write) => write.value === hash)) return true
-  const isOf = (visit: { action?: Hash; state: { status: string; output?: Hash } }) =>
-    visit.action === hash || (visit.state.status === 'done' && visit.state.output === hash)
-  for (const visit of run.visits.values()) if (isOf(visit)) return true
-  for (const visits of run.past.values()) if (visits.some(isOf)) return true
-  for (const approval of run.approvals.values()) {
-    if (approval.action === hash || approval.preview === hash) return true
-    if (approval.state.status === 'decided' && approval.state.edited === hash) return true
-  }
-  for (const rollback of run.rollbacks.values()) if (rollback.plan === hash) return true
-  return false
-}
-
-/** The value that a token of a step or an artifact names. */
-function namedBy(token: string): Hash | undefined {
+/** The values that a token names; none of an act that this version does not know. */
+function namedBy(token: string): Hash[] {
   try {
-    const fact = factOf(parseClaims(unverifiedPayload(token)))
-    if (fact?.type === 'artifact_set') return fact.value
-    return fact?.type === 'task_complete' || fact?.type === 'step_carried' ? fact.output : undefined
-  } catch {
-    return undefined
+    return valuesOf(factOf(parseClaims(unverifiedPayload(token)))).filter((hash) => hash !== undefined)
+  } catch (error) {
+    if (isProblem(error, 'ect_claim_invalid')) return []
+    throw error
+  }
+}
+
+/** Snapshots and hashes of an outside state are not among them: what they are of is sealed, or was never here. */
+function valuesOf(fact: Fact): (Hash | undefined)[] {
+  switch (fact.type) {
+    case 'workflow_start':
+      return [fact.input]
+    case 'task_offered':
+    case 'task_start':
+      return [fact.action]
+    case 'task_complete':
+    case 'step_carried':
+      return [fact.output]
+    case 'artifact_set':
+      return [fact.value]
+    case 'approval_asked':
+      return [fact.action, fact.preview]
+    case 'approval_decided':
+      return [fact.action, fact.edited]
+    case 'rollback_request':
+      return [fact.plan]
+    default:
+      return []
   }
 }

@@ -2,24 +2,19 @@
  * The console at size: a real server on a data folder with a run of a thousand steps that waits for a person in its
  * middle, and Chromium. How long until the run's graph is there, and how many frames a second it is panned at.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
-import { createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
-import { type BrowserContext, chromium, type Page } from '@playwright/test'
+import type { BrowserContext, Page } from '@playwright/test'
 import type { RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
 import { startWorker } from '@/lib/worker/worker'
 import { atLeast, atMost, type Benchmark, median, shown, took } from './figures'
 import { openBenchHouse } from './house'
+import { becomeAdministrator, inChromium, type Server, startServer } from './served'
 
 const layers = 40
 const width = 25
-/** From the bundle, dist/bench. */
-const root = path.resolve(import.meta.dirname, '../..')
-/** Building the console is part of the first start. */
-const startsWithinMs = 300_000
 const panMs = 3_000
 
 export const consoleAtSize: Benchmark = {
@@ -32,7 +27,7 @@ export const consoleAtSize: Benchmark = {
       say('starting the console')
       const server = await startServer(dataDir)
       try {
-        return await inBrowser(server, runId, quick ? 3 : 7, say)
+        return await inChromium((context) => inBrowser(context, server, runId, quick ? 3 : 7, say))
       } finally {
         await server.stop()
       }
@@ -42,37 +37,33 @@ export const consoleAtSize: Benchmark = {
   },
 }
 
-async function inBrowser(server: Server, runId: RunId, rounds: number, say: (line: string) => void) {
-  const executablePath =
-    process.env.HOLDPOINT_CHROMIUM ??
-    ['/usr/bin/chromium', '/usr/bin/google-chrome'].find((file) => fs.existsSync(file))
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run']
-  const browser = await chromium.launch({ ...(executablePath ? { executablePath } : {}), args })
-  try {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
-    await becomeAdministrator(context, server)
-    const opened: number[] = []
-    const frames: number[] = []
-    // The first opening compiles the page on the server and fills the browser's cache, and is not counted.
-    for (let round = 0; round <= rounds; round++) {
-      const page = await context.newPage()
-      const { ms } = await took(() => openRun(page, `${server.origin}/runs/${runId}`))
-      const perSecond = await framesPerSecondWhilePanned(page)
-      say(`opened in ${Math.round(ms)} ms, panned at ${perSecond.toFixed(1)} frames a second`)
-      if (round > 0) {
-        opened.push(ms)
-        frames.push(perSecond)
-      }
-      await page.close()
+async function inBrowser(
+  context: BrowserContext,
+  server: Server,
+  runId: RunId,
+  rounds: number,
+  say: (line: string) => void,
+) {
+  await becomeAdministrator(context, server)
+  const opened: number[] = []
+  const frames: number[] = []
+  // The first opening compiles the page on the server and fills the browser's cache, and is not counted.
+  for (let round = 0; round <= rounds; round++) {
+    const page = await context.newPage()
+    const { ms } = await took(() => openRun(page, `${server.origin}/runs/${runId}`))
+    const perSecond = await framesPerSecondWhilePanned(page)
+    say(`opened in ${Math.round(ms)} ms, panned at ${perSecond.toFixed(1)} frames a second`)
+    if (round > 0) {
+      opened.push(ms)
+      frames.push(perSecond)
     }
-    return [
-      atMost(2_000, `console: a run of ${layers * width} steps opens`, median(opened), 'ms'),
-      atLeast(50, 'console: its graph is panned at', median(frames), 'frames/s'),
-      shown('console: slowest pan', Math.min(...frames), 'frames/s'),
-    ]
-  } finally {
-    await browser.close()
+    await page.close()
   }
+  return [
+    atMost(2_000, `console: a run of ${layers * width} steps opens`, median(opened), 'ms'),
+    atLeast(50, 'console: its graph is panned at', median(frames), 'frames/s'),
+    shown('console: slowest pan', Math.min(...frames), 'frames/s'),
+  ]
 }
 
 /** Until the graph is laid out and its first steps can be seen. */
@@ -116,16 +107,6 @@ async function framesPerSecondWhilePanned(page: Page): Promise<number> {
   return ((times.length - 1) / (last - first)) * 1000
 }
 
-async function becomeAdministrator(context: BrowserContext, server: Server): Promise<void> {
-  const page = await context.newPage()
-  await page.goto(server.firstLink)
-  await page.getByLabel('Name').fill('ada')
-  await page.getByLabel('Password', { exact: true }).fill('correct horse battery staple')
-  await page.getByRole('button', { name: 'Become administrator' }).click()
-  await page.getByRole('heading', { name: 'Overview' }).waitFor()
-  await page.close()
-}
-
 /** A run whose first half is done and whose middle waits for a person. */
 async function runInto(dataDir: string): Promise<RunId> {
   const house = await openBenchHouse({ dataDir })
@@ -166,66 +147,4 @@ function layered(): JsonObject {
         [at, at + 1].map((from) => ({ from: id(layer - 1, from), to: id(layer, at) })),
       ),
   }
-}
-
-interface Server {
-  origin: string
-  /** The one-time link of the first sign-in. */
-  firstLink: string
-  stop(): Promise<void>
-}
-
-/** `npm start` on a free port, without the lab; builds the console when its sources changed. */
-async function startServer(dataDir: string): Promise<Server> {
-  const port = await freePort()
-  const args = ['lib/cli/start.mjs', '--port', String(port), '--data', dataDir, '--no-lab']
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
-  const said = await untilSaid(child, 'Stop with Ctrl-C')
-  const origin = `http://localhost:${port}`
-  const firstLink = new RegExp(`${origin}/first-run/\\S+`).exec(said)?.[0]
-  if (firstLink === undefined) throw new Error(`The console printed no one-time link. It said:\n${said}`)
-  return {
-    origin,
-    firstLink,
-    stop: () =>
-      new Promise((resolve) => {
-        if (child.exitCode !== null) return resolve()
-        child.once('exit', () => resolve())
-        child.kill('SIGINT')
-      }),
-  }
-}
-
-function untilSaid(child: ChildProcess, words: string): Promise<string> {
-  let said = ''
-  return new Promise((resolve, reject) => {
-    const fail = (what: string) => reject(new Error(`The console ${what}. It said:\n${said}`))
-    const timer = setTimeout(() => {
-      child.kill('SIGINT')
-      fail('did not start in time')
-    }, startsWithinMs)
-    const hear = (chunk: Buffer) => {
-      said += chunk.toString()
-      if (!said.includes(words)) return
-      clearTimeout(timer)
-      resolve(said)
-    }
-    child.stdout?.on('data', hear)
-    child.stderr?.on('data', hear)
-    child.once('exit', (code) => {
-      clearTimeout(timer)
-      fail(`ended with exit code ${code}`)
-    })
-  })
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }
