@@ -17,7 +17,9 @@ const runOf = (artifactWrites: ArtifactWrite[]) => {
   const step = (node: string, visit: number, insteadOf?: string[]) => ({ visit: { node, visit }, insteadOf })
   // Visit 2 of the test was taken back: the third one is its second entry.
   const path = [step('test', 1), step('test', 3), step('review', 1, ['test'])]
-  return { graph: { nodes }, walk: { path }, artifactWrites } as unknown as Run
+  const entered = new Map<string, number>()
+  for (const { visit } of path) entered.set(visit.node, (entered.get(visit.node) ?? 0) + 1)
+  return { graph: { nodes }, walk: { path, entered }, artifactWrites } as unknown as Run
 }
 
 describe('an entry of a state', () => {
