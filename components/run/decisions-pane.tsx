@@ -3,10 +3,9 @@ import { useMemo } from 'react'
 import { cx } from '@/components/ui/cx'
 import { EmptyState } from '@/components/ui/empty-state'
 import { Table, TableScroll, Td, Th } from '@/components/ui/table'
-import type { Fact } from '@/lib/engine/facts'
 import { absoluteTime } from '@/lib/ui/format-time'
+import { decisionsOf } from '@/lib/view/decisions'
 import type { RunFold } from '@/lib/view/run-fold'
-import type { LedgerRow } from '@/lib/view/visit-view'
 import { clockMs } from './token-time'
 import { Who } from './who'
 
@@ -93,36 +92,4 @@ export function DecisionsPane({
       </Table>
     </TableScroll>
   )
-}
-
-interface Shown {
-  row: LedgerRow
-  words: string
-  comment: string | undefined
-}
-
-/** Newer ones are not looked at beyond this; a run with more is read in its ledger. */
-const mostShown = 2_000
-
-function decisionsOf(fold: RunFold): Shown[] {
-  const byPeople = new Set(fold.timeline.marks('person').map(({ seq }) => seq))
-  const shown: Shown[] = []
-  for (const [index, fact] of fold.facts.entries()) {
-    const row = fold.rows[index]
-    if (!row || !fact || (fact.type !== 'approval_asked' && !byPeople.has(row.seq))) continue
-    shown.push({ row, words: wordsOf(row, fact), comment: commentOf(fact) })
-    if (shown.length === mostShown) break
-  }
-  return shown
-}
-
-function wordsOf(row: LedgerRow, fact: Fact): string {
-  const words = row.words ?? row.act
-  if (fact.type === 'approval_asked') return `${words} of ${fact.role}: ${fact.sentence}`
-  return words
-}
-
-function commentOf(fact: Fact): string | undefined {
-  if ('comment' in fact && fact.comment) return fact.comment
-  return 'reason' in fact && fact.type !== 'approval_asked' && fact.reason ? fact.reason : undefined
 }
