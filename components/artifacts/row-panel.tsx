@@ -134,7 +134,11 @@ function Slot({ run, view, row, index }: { run: string; view: TraceView; row: Tr
               {entries.length - at > known && 'appended at this transition'}
             </p>
           )}
-          <StoredValue run={run} hash={entry.hash} what={column.name} />
+          <StoredValue
+            run={run}
+            hash={entry.hash}
+            what={column.mode === 'append' ? `${column.name}, entry ${entries.length - at}` : column.name}
+          />
         </div>
       ))}
       {entries.length > limit && (
