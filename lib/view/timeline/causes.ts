@@ -138,7 +138,11 @@ function wayInGraph(index: GraphIndex, from: string, to: string): string[] {
   const queue = [from]
   for (let at = 0; at < queue.length && !cameFrom.has(to); at++) {
     const node = queue[at] as string
-    for (const child of index.children.get(node) ?? []) {
+    const redirect = index.nodes.get(node)?.onMaxVisits
+    for (const child of [
+      ...(index.children.get(node) ?? []),
+      ...(redirect === undefined ? [] : [redirect]),
+    ]) {
       if (cameFrom.has(child) || child === from) continue
       cameFrom.set(child, node)
       queue.push(child)
