@@ -1,6 +1,6 @@
 'use client'
 import { ChevronDown } from 'lucide-react'
-import { memo, useMemo } from 'react'
+import { Fragment, memo, useMemo } from 'react'
 import { Menu, MenuChoice } from '@/components/ui/menu'
 import { clockTime, duration } from '@/lib/ui/format-time'
 import { marksBetween, ticksBetween } from '@/lib/view/timeline/drawn'
@@ -129,6 +129,7 @@ export function TokenRow({
           role="slider"
           tabIndex={0}
           className="tl-knob"
+          data-at-head="kept"
           aria-label="Moment of the run"
           aria-valuemin={1}
           aria-valuemax={Math.max(1, seq)}
@@ -172,12 +173,15 @@ const Ticks = memo(function Ticks({ timeline, scale, view, seq }: FilmDrawn) {
       tokens: ticksBetween(timeline, scale, view)
         .map(({ x }) => tickAt(x, 5, 10))
         .join(''),
-      marks: standingOut.map(({ kind, top, height }) => ({
-        kind,
-        path: marksBetween(timeline, kind, scale, view, { apartPx: 3 })
-          .map(({ x }) => tickAt(x, top, height))
-          .join(''),
-      })),
+      marks: standingOut.map(({ kind, top, height }) => {
+        const drawn = marksBetween(timeline, kind, scale, view, { apartPx: 3 })
+        const path = (passing: boolean) =>
+          drawn
+            .filter(({ mark, last }) => passing === Boolean(mark.passing && last.passing))
+            .map(({ x }) => tickAt(x, top, height))
+            .join('')
+        return { kind, path: path(false), passing: path(true) }
+      }),
     }),
     [timeline, scale, view, seq],
   )
@@ -185,8 +189,11 @@ const Ticks = memo(function Ticks({ timeline, scale, view, seq }: FilmDrawn) {
     <svg className="tl-ticks" width={view.widthPx} height="20" aria-hidden="true">
       <path data-line d={`M0 10.5h${view.widthPx + 16}`} />
       <path d={paths.tokens} />
-      {paths.marks.map(({ kind, path }) => (
-        <path key={kind} data-kind={kind} d={path} />
+      {paths.marks.map(({ kind, path, passing }) => (
+        <Fragment key={kind}>
+          {passing !== '' && <path data-kind={kind} data-passing d={passing} />}
+          <path data-kind={kind} d={path} />
+        </Fragment>
       ))}
     </svg>
   )

@@ -127,7 +127,10 @@ function pathsOf(buckets: readonly Bucket[], columns: number) {
       paths.tokens += `M${at} ${heightPx}v-${height}h.67v${height}z`
     }
     if (bucket.people > 0) paths.people += `M${at} 0h1v4h-1z`
-    if (bucket.errors > 0) paths.errors += `M${at} 0h1v${heightPx}h-1z`
+    if (bucket.errors > 0) {
+      const height = Math.max(4, Math.round(Math.sqrt(bucket.errors / most) * (heightPx - 4)))
+      paths.errors += `M${at} ${heightPx}v-${height}h.67v${height}z`
+    }
   }
   return paths
 }

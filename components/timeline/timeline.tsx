@@ -77,14 +77,19 @@ export function Timeline({
   const placeHead = useCallback(
     (at: number) => {
       const x = xOf(scale, film.view, at)
-      whole.current?.style.setProperty('--tl-x', `${x}px`)
-      if (whole.current) whole.current.dataset.out = String(x < 0 || x > film.view.widthPx)
+      const kept = Math.min(Math.max(x, 0), film.view.widthPx)
+      // These few and no others: a property that all of the strip inherits would have all of it styled anew.
+      for (const element of whole.current?.querySelectorAll<HTMLElement>('[data-at-head]') ?? []) {
+        const isKnob = element.dataset.atHead === 'kept'
+        element.style.left = `${isKnob ? kept : x}px`
+        if (isKnob) element.dataset.out = String(x !== kept)
+      }
     },
     [scale, film.view],
   )
   useLayoutEffect(() => {
     if (!playback.playing) placeHead(clockAt)
-  }, [placeHead, clockAt, playback.playing])
+  }, [placeHead, clockAt, playback.playing, following])
   useEffect(() => {
     glide.current = placeHead
   }, [glide, placeHead])
@@ -152,8 +157,8 @@ export function Timeline({
           {!prefs.collapsed && <AxisRow scale={scale} view={film.view} cuts={cuts} />}
           <div className="tl-over">
             <div className="tl-clip">
-              {!following && <div className="tl-later" />}
-              <div className="tl-head" />
+              {!following && <div className="tl-later" data-at-head />}
+              <div className="tl-head" data-at-head />
             </div>
           </div>
         </div>
