@@ -41,7 +41,7 @@ export function NestedRun({
   return (
     <section
       aria-label={`Run inside ${step}`}
-      className="flex h-[42%] min-h-52 shrink-0 flex-col border-t max-md:hidden"
+      className="flex h-[36%] min-h-52 shrink-0 flex-col border-t max-md:hidden"
     >
       <div className="flex h-10 shrink-0 items-center gap-3 whitespace-nowrap border-b bg-surface px-4">
         <h2 className="min-w-0 truncate font-medium">

@@ -159,7 +159,8 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
   const which = view.visit === undefined ? undefined : Number(view.visit)
   const inside = node === undefined ? undefined : insideOf(below, fold, node, which)
   const label = useCallback((id: string) => labelOf(fold, id), [fold])
-  const chosen = useMemo(() => ({ node, visit: which }), [node, which])
+  const visit = which ?? (node === undefined ? undefined : shown.run.visit(node)?.visit)
+  const chosen = useMemo(() => ({ node, visit }), [node, visit])
   return (
     <>
       <StoppedClock value={shown.asOf}>

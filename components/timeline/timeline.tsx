@@ -87,6 +87,7 @@ export function Timeline({
     },
     [scale, film.view],
   )
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what lies after the playhead is drawn only of a moment of the past
   useLayoutEffect(() => {
     if (!playback.playing) placeHead(clockAt)
   }, [placeHead, clockAt, playback.playing, following])
