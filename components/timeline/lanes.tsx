@@ -56,12 +56,15 @@ export function Lanes({
   }, [shownHeight])
   const here = placed.find(({ lane }) => isLaneOf(lane, row))
   const hereTop = here?.top
+  const inView = useRef(scrolled)
+  inView.current = scrolled
   useEffect(() => {
-    const element = scroller.current
-    if (!element || hereTop === undefined) return
-    if (hereTop < element.scrollTop) element.scrollTop = hereTop
-    else if (hereTop + trackHeight + 2 * paddingPx > element.scrollTop + element.clientHeight)
-      element.scrollTop = hereTop + trackHeight + 2 * paddingPx - element.clientHeight
+    if (!scroller.current || hereTop === undefined) return
+    // What is known of the scrolling, not what the page says: asking it would have it laid out in the middle of a drag.
+    const { top, height } = inView.current
+    const bottom = hereTop + trackHeight + 2 * paddingPx
+    if (hereTop < top) scroller.current.scrollTop = hereTop
+    else if (bottom > top + height) scroller.current.scrollTop = bottom - height
   }, [hereTop])
 
   const inSight = placed.filter(

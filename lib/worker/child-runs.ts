@@ -8,7 +8,7 @@
  *                             ╰── the same id after a crash
  */
 import { type RunId, runIdOf, uuidOfText, widOf } from '@/lib/base/ids'
-import type { Json, JsonObject } from '@/lib/base/json'
+import type { JsonObject } from '@/lib/base/json'
 import { isProblem } from '@/lib/base/problem'
 import { endsAt } from '@/lib/engine/due'
 import type { Actor } from '@/lib/engine/facts'

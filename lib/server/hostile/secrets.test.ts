@@ -139,7 +139,8 @@ describe('a run with secrets', () => {
     const { store, keys } = house
     const gathered = await gather(outcome.runId, { store, keys: keys.jwks() })
     const chunks: Uint8Array[] = []
-    for await (const chunk of (await planBundle(gathered, store.ledger, keys.current)).stream()) chunks.push(chunk)
+    for await (const chunk of (await planBundle(gathered, store.ledger, keys.current)).stream())
+      chunks.push(chunk)
     expect(chunks.length).toBeGreaterThan(0)
     // The variable shows that what is looked through can be read.
     expect(heldBy(Buffer.concat(chunks), [...secrets, envSecret])).toEqual([envSecret])
