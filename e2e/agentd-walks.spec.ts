@@ -6,11 +6,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import path from 'node:path'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
 import type { WorkflowRow } from '@/lib/view/wire'
 import { Api } from './api'
 import { freePorts, House } from './house'
+import { isClean } from './is-clean'
 import { becomeAdministrator, expect, graphNode, hold, makeApiToken, status, test } from './test'
 
 const asText = { 'content-type': 'text/plain' }
@@ -301,18 +301,3 @@ test.describe
       })
     })
   })
-
-/** Both themes: nothing that axe finds, nothing that scrolls sideways. */
-async function isClean(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    const { violations } = await new AxeBuilder({ page }).analyze()
-    const found = violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id} at ${target.join(' ')}: ${failureSummary}`),
-    )
-    expect.soft(found, colorScheme).toEqual([])
-    const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-    expect.soft(tooWide, `${colorScheme}: scrolls sideways`).toBeLessThanOrEqual(0)
-  }
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: null })
-}

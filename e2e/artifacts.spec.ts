@@ -5,10 +5,10 @@
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
 import { Api } from './api'
 import { House } from './house'
+import { isClean } from './is-clean'
 import { becomeAdministrator, expect, makeApiToken, status, test } from './test'
 
 /** Writes until the tests pass. */
@@ -189,21 +189,6 @@ test.describe
       await isClean(page)
     })
   })
-
-/** Nothing axe finds, light and dark, and nothing that leaves the screen sideways. */
-async function isClean(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    const { violations } = await new AxeBuilder({ page }).analyze()
-    const found = violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id} at ${target.join(' ')}: ${failureSummary}`),
-    )
-    expect.soft(found, colorScheme).toEqual([])
-    const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-    expect.soft(tooWide, `${colorScheme}: scrolls sideways`).toBeLessThanOrEqual(0)
-  }
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: null })
-}
 
 /** A run of the pack, once it has come to its end. */
 async function ended(page: Page, api: Api): Promise<string> {

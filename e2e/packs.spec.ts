@@ -5,11 +5,11 @@
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
 import type { RunRow } from '@/lib/view/wire'
 import { Api } from './api'
 import { House } from './house'
+import { isClean } from './is-clean'
 import { becomeAdministrator, expect, graphNode, makeApiToken, status, test } from './test'
 
 /** Proposes until somebody approves, twice at most; its one tool is bound to nothing. */
@@ -252,19 +252,4 @@ async function exported(api: Api, version: string): Promise<{ text: string }> {
     headers: { authorization: `Bearer ${api.token}` },
   })
   return { text: await answer.text() }
-}
-
-/** Nothing axe finds, light and dark, and nothing that leaves the screen sideways. */
-async function isClean(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    const { violations } = await new AxeBuilder({ page }).analyze()
-    const found = violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id} at ${target.join(' ')}: ${failureSummary}`),
-    )
-    expect.soft(found, colorScheme).toEqual([])
-    const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-    expect.soft(tooWide, `${colorScheme}: scrolls sideways`).toBeLessThanOrEqual(0)
-  }
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: null })
 }
