@@ -6,7 +6,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import path from 'node:path'
-import type { Page } from '@playwright/test'
 import type { WorkflowRow } from '@/lib/view/wire'
 import { Api } from './api'
 import { freePorts, House } from './house'
