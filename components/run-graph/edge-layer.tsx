@@ -1,9 +1,10 @@
 'use client'
-import { ViewportPortal } from '@xyflow/react'
-import { memo, useMemo } from 'react'
+import { type ReactFlowState, useStore, ViewportPortal } from '@xyflow/react'
+import { memo, useContext, useMemo } from 'react'
 import { type EdgeFrame, type EdgeFrames, edgeKey, edgeWords } from '@/lib/view/edge-frame'
 import { arrowPath, ownLoop, routePath } from '@/lib/view/layout-path'
 import type { EdgeRoute, GraphLayout } from '@/lib/view/layout-terms'
+import { FarContext } from './graph-node'
 
 export type EdgeTone = 'redirect' | 'idle' | 'plain' | 'taken' | 'bad' | 'back'
 
@@ -12,6 +13,9 @@ const tones: EdgeTone[] = ['redirect', 'idle', 'plain', 'taken', 'back', 'bad']
 
 /** Edges of one tone whose routes begin in the same strip of the picture are one path: parts out of sight cost nothing. */
 const stripWidth = 1600
+/** Above this many words only those in sight are in the page, by squares of so many px of the picture. */
+const allWordsInPage = 300
+const wordsSquare = 800
 /** Px a piece of an edge needs for "×3" to stand on it. */
 const roomForCount = 26
 
@@ -36,15 +40,10 @@ export const EdgeLayer = memo(function EdgeLayer({
   edges: EdgeFrames
   toneOf: (from: string, to: string) => EdgeTone
 }) {
+  const laidOut = useMemo(() => layout.routes.map(shapeOf), [layout])
   const shapes = useMemo(
-    () =>
-      [...layout.routes, ...ownLoops(layout, edges)].map((route) => ({
-        route,
-        strip: Math.floor((route.points[0]?.x ?? 0) / stripWidth),
-        line: routePath(route.points),
-        arrow: arrowPath(route.points),
-      })),
-    [layout, edges],
+    () => [...laidOut, ...ownLoops(layout, edges).map(shapeOf)],
+    [laidOut, layout, edges],
   )
   const drawn = useMemo(() => {
     const groups = new Map<string, Drawn>()
@@ -69,18 +68,55 @@ export const EdgeLayer = memo(function EdgeLayer({
         {drawn.map((group) => (
           <path key={group.key} className="rg-arrow" data-tone={group.tone} d={group.arrows} />
         ))}
-        {words.map(({ key, x, y, text, taken }) => (
-          <g key={key} className="rg-words" data-taken={taken}>
-            <rect x={x - widthOf(text) / 2} y={y - 8} width={widthOf(text)} height={16} />
-            <text x={x} y={y}>
-              {text}
-            </text>
-          </g>
-        ))}
+        <WordsInSight words={words} />
       </svg>
     </ViewportPortal>
   )
 })
+
+function WordsInSight({ words }: { words: readonly Words[] }) {
+  const far = useContext(FarContext)
+  const many = words.length > allWordsInPage
+  const squares = useStore((state) => (many ? squaresInSight(state) : ''))
+  const shown = useMemo(() => {
+    if (squares === '') return words
+    const [left = 0, top = 0, right = 0, bottom = 0] = squares.split(' ').map(Number)
+    return words.filter(({ x, y }) => x >= left && x <= right && y >= top && y <= bottom)
+  }, [words, squares])
+  if (far && many) return null
+  return shown.map(({ key, x, y, text, taken }) => (
+    <g key={key} className="rg-words" data-taken={taken}>
+      <rect x={x - widthOf(text) / 2} y={y - 8} width={widthOf(text)} height={16} />
+      <text x={x} y={y}>
+        {text}
+      </text>
+    </g>
+  ))
+}
+
+/** What is in sight and a little more, in px of the picture, to the next square: it seldom changes while one pans. */
+function squaresInSight({ transform: [x, y, zoom], width, height }: ReactFlowState): string {
+  const from = (at: number) => (Math.floor(-at / zoom / wordsSquare) - 0.5) * wordsSquare
+  const until = (at: number, size: number) =>
+    (Math.ceil((size - at) / zoom / wordsSquare) + 0.5) * wordsSquare
+  return [from(x), from(y), until(x, width), until(y, height)].join(' ')
+}
+
+interface Shape {
+  route: EdgeRoute
+  strip: number
+  line: string
+  arrow: string
+}
+
+function shapeOf(route: EdgeRoute): Shape {
+  return {
+    route,
+    strip: Math.floor((route.points[0]?.x ?? 0) / stripWidth),
+    line: routePath(route.points),
+    arrow: arrowPath(route.points),
+  }
+}
 
 /** Edges from a node to itself: no layout knows them, and they need none. */
 function ownLoops(layout: GraphLayout, edges: EdgeFrames): EdgeRoute[] {

@@ -419,10 +419,12 @@ function endedHeadline(run: Run, state: Extract<RunStatus, { status: 'ended' }>)
       ...whyOf(exhaustedWords(run) ?? state.reason),
       took: state.elapsedS * 1000,
     }
+  const took = state.elapsedS * 1000
+  const known = Object.hasOwn(terminalWords, state.terminal) ? terminalWords[state.terminal] : undefined
+  // A later version's word: whether that is good or bad is not ours to say.
+  if (!known) return { shown: 'unknown', words: String(state.terminal), took }
   if (run.walk && !state.cancelled && state.terminal !== 'rolled_back' && state.terminal !== 'escalated')
     return walkEnd(run, state)
-  const known = terminalWords[state.terminal] ?? { shown: 'unknown' as const, words: String(state.terminal) }
-  const took = state.elapsedS * 1000
   // What succeeded or was taken back says all by its word; the rest is worth its reason.
   if (state.terminal === 'success' || state.terminal === 'rolled_back') return { ...known, took }
   if (state.cancelled) {

@@ -227,17 +227,27 @@ export const getValue = route({ auth: 'either', scope: 'runs:read', role: 'viewe
   if (as === 'bytes') return fileOf(hash, value.bytes)
   const size = value.bytes.byteLength
   const whole = size <= shownBytes
-  const isJson = value.mediaType === 'application/json'
+  const read = whole && value.mediaType === 'application/json' ? jsonOf(value.bytes) : undefined
   const view: ValueView = {
     hash,
     mediaType: value.mediaType,
     size,
-    json: isJson && whole ? (JSON.parse(Buffer.from(value.bytes).toString('utf8')) as Json) : undefined,
-    base64: isJson && whole ? undefined : Buffer.from(value.bytes.subarray(0, shownBytes)).toString('base64'),
+    json: read,
+    base64:
+      read === undefined ? Buffer.from(value.bytes.subarray(0, shownBytes)).toString('base64') : undefined,
     truncated: !whole,
   }
   return json(view)
 })
+
+/** Nothing where it says that it is JSON and is not: then it is shown as the bytes it is. */
+function jsonOf(bytes: Uint8Array): Json | undefined {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8')) as Json
+  } catch {
+    return undefined
+  }
+}
 
 /** Whatever it holds, it is not HTML or a script to anybody who opens this address. */
 function fileOf(hash: string, bytes: Uint8Array): Response {
