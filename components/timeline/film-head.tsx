@@ -51,7 +51,7 @@ export function FilmHead({
   // Closer to what one looks at, which is the playhead while it is in sight.
   const around = headX >= 0 && headX <= film.view.widthPx ? headX : undefined
   return (
-    <div className="flex h-10 shrink-0 items-center gap-3 overflow-hidden whitespace-nowrap border-b px-2">
+    <div className="flex h-10 shrink-0 items-center gap-3 overflow-hidden max-lg:gap-2 whitespace-nowrap border-b px-2">
       <TransportButtons
         seq={seq}
         last={last}
@@ -82,7 +82,7 @@ export function FilmHead({
           href={links.fork(run, seq)}
           className="rounded-r1 text-ink-2 underline decoration-line-strong underline-offset-4 hover:text-ink"
         >
-          Fork from here…
+          Fork<span className="max-lg:sr-only"> from here</span>…
         </Link>
       )}
       <span className="flex-1" />

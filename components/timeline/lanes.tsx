@@ -56,16 +56,16 @@ export function Lanes({
   }, [shownHeight])
   const here = placed.find(({ lane }) => isLaneOf(lane, row))
   const hereTop = here?.top
-  const inView = useRef(scrolled)
-  inView.current = scrolled
+  const scrolledTo = useRef(0)
+  scrolledTo.current = scrolled.top
   useEffect(() => {
     if (!scroller.current || hereTop === undefined) return
     // What is known of the scrolling, not what the page says: asking it would have it laid out in the middle of a drag.
-    const { top, height } = inView.current
+    const top = scrolledTo.current
     const bottom = hereTop + trackHeight + 2 * paddingPx
     if (hereTop < top) scroller.current.scrollTop = hereTop
-    else if (bottom > top + height) scroller.current.scrollTop = bottom - height
-  }, [hereTop])
+    else if (bottom > top + shownHeight) scroller.current.scrollTop = bottom - shownHeight
+  }, [hereTop, shownHeight])
 
   const inSight = placed.filter(
     ({ top, tracks }) =>
