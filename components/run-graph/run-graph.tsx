@@ -158,6 +158,8 @@ function LayingOut({ steps }: { steps: number }) {
 }
 
 const noEdges: never[] = []
+/** A step whose size React Flow does not know it puts into the page to measure it, in sight or not: each time it changes. */
+const knownSize = { measured: nodeSize, handles: [] }
 const hidden = { hideAttribution: true }
 
 function useNodes({
@@ -216,6 +218,7 @@ function useNodes({
               type: 'step',
               position,
               ...nodeSize,
+              ...knownSize,
               data: {
                 frame,
                 wash,
