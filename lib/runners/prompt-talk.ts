@@ -1,7 +1,6 @@
 /* The conversation of a turn, as it is kept between its thoughts and, for persistent states, between turns. */
 import { z } from 'zod'
 import type { Json } from '@/lib/base/json'
-import type { ModelMessage } from './runner'
 
 /** Of one message. */
 const maxMessageChars = 65_536
@@ -29,9 +28,20 @@ export const turnMessage = z.union([
   }),
 ])
 
-export type TurnMessage = z.infer<typeof turnMessage> & ModelMessage
+export type TurnMessage = z.infer<typeof turnMessage>
 
 export { toolUse }
+
+function charsOf(message: TurnMessage): number {
+  const uses = message.role === 'assistant' ? (message.uses ?? []) : []
+  return message.text.length + (uses.length > 0 ? JSON.stringify(uses).length : 0)
+}
+
+function withoutContents(message: TurnMessage): TurnMessage {
+  const text = '(dropped to make room)'
+  if (message.role !== 'assistant' || !message.uses) return { ...message, text }
+  return { ...message, text, uses: message.uses.map((use) => ({ ...use, args: {} })) }
+}
 
 /** What a tool gave, as its message: bounded, and never taken for anything but data. */
 export function toolMessage({ id, name }: KeptToolUse, result: Json, isError = false): TurnMessage {
@@ -45,14 +55,14 @@ export function clipped(text: string): string {
   return `${text.slice(0, maxMessageChars).replace(/[\ud800-\udbff]$/, '')}… (${text.length - maxMessageChars} more characters)`
 }
 
-/** The talk within its bounds: the oldest texts are given up first, whole exchanges before the newest are dropped last. */
+/** The talk within its bounds: the oldest texts and arguments are given up first, whole exchanges only after them. */
 export function boundedTalk(talk: readonly TurnMessage[]): TurnMessage[] {
-  let chars = talk.reduce((sum, { text }) => sum + text.length, 0)
+  let chars = talk.reduce((sum, message) => sum + charsOf(message), 0)
   const kept = talk.map((message) => {
-    if (chars <= maxTalkChars || message.text.length < 200) return message
-    const text = '(dropped to make room)'
-    chars -= message.text.length - text.length
-    return { ...message, text }
+    if (chars <= maxTalkChars || charsOf(message) < 200) return message
+    const dropped = withoutContents(message)
+    chars -= charsOf(message) - charsOf(dropped)
+    return dropped
   })
   if (kept.length <= maxMessages) return kept
   // A result without its call, or a call without its result, is refused by models: cut where a turn begins.

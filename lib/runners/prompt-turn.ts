@@ -126,7 +126,7 @@ async function afterCall(
   return {
     ...before,
     pending,
-    talk: boundedTalk([...(before.talk as TurnMessage[]), toolMessage(use, result, isError)]),
+    talk: boundedTalk([...before.talk, toolMessage(use, result, isError)]),
     artifacts: [...before.artifacts, ...(isError || !tool ? [] : filled(tool, config.slots, result))],
   }
 }
@@ -219,7 +219,7 @@ function told(turn: TurnDo, use: KeptToolUse, fault: string | undefined): TurnDo
   return {
     ...turn,
     pending: turn.pending.slice(1),
-    talk: boundedTalk([...(turn.talk as TurnMessage[]), result]),
+    talk: boundedTalk([...turn.talk, result]),
   }
 }
 
@@ -229,21 +229,20 @@ function called(turn: TurnDo, { args }: KeptToolUse, { node }: TurnTool): Perfor
 }
 
 async function asked(turn: TurnDo, effects: Effects): Promise<Performed> {
-  const talk = (
-    turn.rounds === 0 ? [...turn.talk, { role: 'user', text: opening(turn) }] : turn.talk
-  ) as TurnMessage[]
+  const opened: TurnMessage[] = turn.rounds === 0 ? [{ role: 'user', text: opening(turn) }] : []
+  const talk: TurnMessage[] = [...turn.talk, ...opened]
   const offers =
     turn.tool_choice === 'none' ? ownTools(turn) : [...turn.tools.map(offerOf), ...ownTools(turn)]
   const { text, uses, usage } = await effects.models.ask(
-    definedOnly({
+    {
       backend: turn.backend,
-      messages: [{ role: 'system', text: turn.system }, ...talk] as Json,
-      tools: offers.length > 0 ? (offers as unknown as Json) : undefined,
-      toolChoice: offers.length > 0 && turn.tool_choice === 'required' ? 'required' : undefined,
+      messages: [{ role: 'system', text: turn.system }, ...talk],
+      ...(offers.length > 0 && { tools: offers }),
+      ...(offers.length > 0 && turn.tool_choice === 'required' && { toolChoice: 'required' }),
       maxTokens: turn.max_tokens,
       temperature: turn.temperature,
       topP: turn.top_p,
-    }) as unknown as Parameters<Effects['models']['ask']>[0],
+    },
     effects.signal,
   )
   const modelTokens = usage.promptTokens + usage.completionTokens
@@ -368,7 +367,7 @@ function over(turn: TurnDo, how: JsonObject): Performed & { label: string } {
 
 function closed({ talk, pending }: TurnDo): TurnMessage[] {
   const results = pending.map((use) => toolMessage(use, 'ok'))
-  return [...(talk as TurnMessage[]), ...results]
+  return [...talk, ...results]
 }
 
 function stateOf({ talk, rounds, tool_calls, pending, artifacts }: TurnDo): JsonObject {
