@@ -38,7 +38,10 @@ export function firstView(layout: GraphLayout, area: Area, at?: Point): View {
 
 /** The view that shows all of it, as far as `minZoom` lets it. */
 export function fitView(layout: GraphLayout, area: Area, at?: Point): View {
-  return placed(layout, area, Math.max(minZoom, Math.min(zoomToFit(layout, area), naturalZoom)), at)
+  const whole = zoomToFit(layout, area)
+  // The middle of what does not fit may be empty.
+  const around = at ?? (whole < minZoom ? firstPoint(layout) : undefined)
+  return placed(layout, area, Math.max(minZoom, Math.min(whole, naturalZoom)), around)
 }
 
 /** The view moved no further than it takes to have all of a step in sight, with what stands above and below it. */

@@ -11,8 +11,8 @@ import { type Chosen, LaneRows, trackHeight } from './lane-rows'
 const paddingPx = 4
 /** Lines above and below those in sight that are drawn already. */
 const overscanPx = 60
-/** Of one lane; far more than anyone tells apart. */
-const maxBars = 1_000
+/** Of one track and of one lane; more than anyone tells apart. Each is an element, and a dozen lanes are in sight. */
+const maxBars = { track: 240, lane: 1_000 }
 
 /** What all rows of a film are drawn from. */
 export interface FilmDrawn {
@@ -143,7 +143,10 @@ const DrawnLane = memo(function DrawnLane({
   at: Seq | undefined
 }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a lane grows in place, `seq` says so
-  const drawn = useMemo(() => barsBetween(lane, scale, view, { maxBars }), [lane, scale, view, seq])
+  const drawn = useMemo(
+    () => barsBetween(lane, scale, view, { maxBars: barsOf(lane) }),
+    [lane, scale, view, seq],
+  )
   const takenBack = useMemo(() => drawn.some(({ bar }) => bar.takenBack), [drawn])
   // Only what a rollback took back looks different at different moments.
   const moment = takenBack ? at : undefined
@@ -152,6 +155,10 @@ const DrawnLane = memo(function DrawnLane({
     <LaneRows lane={lane} name={nameOf(lane)} drawn={bars} top={top} widthPx={view.widthPx} chosen={chosen} />
   )
 })
+
+function barsOf({ tracks }: Lane): number {
+  return Math.min(maxBars.lane, maxBars.track * Math.max(1, tracks.length))
+}
 
 /** Before it was taken back a step was done. */
 function asAt(drawn: DrawnBar, at: Seq | undefined): DrawnBar {

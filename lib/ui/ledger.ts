@@ -16,6 +16,11 @@ import { keys } from './keys'
 
 /** About 2 MB a page, the most the server gives: few enough requests, and progress that moves. */
 const tokensPerPage = 2_000
+/**
+ * While a long ledger is read its page is drawn again when it has grown by so much: each drawing of a film costs more
+ * than the one before, and one for each page of it would be most of what opening a run takes.
+ */
+const grownBy = 1.5
 /** Events closer together than this are drawn once. */
 const gatherMs = 40
 
@@ -29,6 +34,8 @@ export class RunLedger {
   #stream: EventStream | undefined
   #reading: Promise<void> | undefined
   #gather: ReturnType<typeof setTimeout> | undefined
+  /** Tokens there were when the page was told last. */
+  #told = 0
   #closed = false
   fold: RunFold | undefined
   status: LedgerStatus = 'reading'
@@ -89,7 +96,8 @@ export class RunLedger {
   #take(page: LedgerPage): void {
     this.fold?.add(page.rows)
     for (const head of page.heads) this.#heads.set(head.seq, head.jws)
-    this.#changed(false)
+    // The last page is told of when all is read.
+    if ((this.fold?.seq ?? 0) >= this.#told * grownBy) this.#changed(false)
   }
 
   #page(after: number): Promise<LedgerPage> {
@@ -128,6 +136,7 @@ export class RunLedger {
     clearTimeout(this.#gather)
     const tell = () => {
       this.version++
+      this.#told = this.fold?.seq ?? 0
       for (const listener of this.#listeners) listener()
     }
     if (now) tell()

@@ -240,13 +240,29 @@ export const getValue = route({ auth: 'either', scope: 'runs:read', role: 'viewe
   return json(view)
 })
 
-/** Nothing where it says that it is JSON and is not: then it is shown as the bytes it is. */
+/** Deeper than this it is handed out as its own text: what writes JSON gives up where what reads it does not. */
+const maxNesting = 500
+
+/** Nothing where it says that it is JSON and is not: then it is handed out as the bytes it is. */
 function jsonOf(bytes: Uint8Array): Json | undefined {
+  const text = Buffer.from(bytes).toString('utf8')
+  if (nestingOf(text) > maxNesting) return undefined
   try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8')) as Json
+    return JSON.parse(text) as Json
   } catch {
     return undefined
   }
+}
+
+/** How deep it is nested at most; brackets within its texts count as well. */
+function nestingOf(text: string): number {
+  let depth = 0
+  let most = 0
+  for (const char of text) {
+    if (char === '[' || char === '{') most = Math.max(most, ++depth)
+    else if (char === ']' || char === '}') depth--
+  }
+  return most
 }
 
 /** Whatever it holds, it is not HTML or a script to anybody who opens this address. */
