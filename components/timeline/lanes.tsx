@@ -12,7 +12,7 @@ const paddingPx = 4
 /** Lines above and below those in sight that are drawn already. */
 const overscanPx = 60
 /** Of one track and of one lane; more than anyone tells apart. Each is an element, and a dozen lanes are in sight. */
-const maxBars = { track: 240, lane: 1_000 }
+const maxBars = { track: 180, lane: 1_000 }
 
 /** What all rows of a film are drawn from. */
 export interface FilmDrawn {

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import type { CheckVerdict, LedgerCheck } from '@/lib/view/ledger-check'
 import { ApiProblem } from './api'
 import type { RunLedger } from './ledger'
-import type { VerifyAnswer } from './verify-worker'
+import type { VerifyAnswer, VerifyQuestion } from './verify-worker'
 
 export type Verification =
   | { status: 'idle' }
@@ -13,6 +13,8 @@ export type Verification =
 
 /** Ledgers up to this long are checked without being asked: about a second of a worker's time. */
 const checkedUnasked = 3_000
+/** Tokens that are handed to the worker at once: a few ms of the page's time. */
+const handedAtOnce = 4_000
 /** A run under way brings tokens in bursts; the check waits until it is quiet for a moment. */
 const quietMs = 400
 
@@ -72,8 +74,20 @@ function start(check: LedgerCheck, setState: (state: Verification) => void): Wor
     worker.terminate()
     setState({ status: 'impossible', sentence: 'This browser could not start the check.' })
   }
-  worker.postMessage(check)
+  void hand(worker, check)
   return worker
+}
+
+/** Hands a ledger to the worker, part by part. */
+async function hand(worker: Worker, { entries, ...check }: LedgerCheck): Promise<void> {
+  const tell = (question: VerifyQuestion) => worker.postMessage(question)
+  // Tokens that come meanwhile are for the next check: the heads are of these.
+  const { length } = entries
+  for (let from = 0; from < length; from += handedAtOnce) {
+    tell({ kind: 'entries', entries: entries.slice(from, Math.min(length, from + handedAtOnce)) })
+    await new Promise((resolve) => setTimeout(resolve))
+  }
+  tell({ kind: 'check', check })
 }
 
 /** The installation's public keys, past ones included. */

@@ -7,14 +7,25 @@ export type VerifyAnswer =
   /** The check itself could not be done: a key set that cannot be read, a browser without WebCrypto. */
   | { kind: 'failed'; sentence: string }
 
+/** A ledger comes in parts: handing 100,000 tokens over at once would hold the page up. */
+export type VerifyQuestion =
+  | { kind: 'entries'; entries: LedgerCheck['entries'] }
+  | { kind: 'check'; check: Omit<LedgerCheck, 'entries'> }
+
+const entries: LedgerCheck['entries'][number][] = []
+
 const scope = self as unknown as {
-  onmessage: (event: MessageEvent<LedgerCheck>) => void
+  onmessage: (event: MessageEvent<VerifyQuestion>) => void
   postMessage: (answer: VerifyAnswer) => void
 }
 
 scope.onmessage = async ({ data }) => {
+  if (data.kind === 'entries') {
+    for (const entry of data.entries) entries.push(entry)
+    return
+  }
   try {
-    const verdict = await checkLedger(data, (done, total) =>
+    const verdict = await checkLedger({ ...data.check, entries }, (done, total) =>
       scope.postMessage({ kind: 'progress', done, total }),
     )
     scope.postMessage({ kind: 'verdict', verdict })
