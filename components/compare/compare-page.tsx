@@ -29,6 +29,7 @@ import { VisitTable } from './visit-table'
 interface Opened {
   detail: RunDetail
   fold: RunFold
+  view: TraceView
   /** All of its ledger has come. */
   whole: boolean
 }
@@ -39,9 +40,12 @@ function useOpened(run: string): { opened?: Opened; error?: unknown; again: () =
   const ledger = useRunLedger(run, detail.data)
   const again = () => void (detail.isError ? detail.refetch() : ledger?.read())
   const error = detail.error ?? (ledger?.status === 'failed' ? ledger.error : undefined)
-  if (!detail.data || !ledger?.fold) return { error, again }
-  const whole = ledger.status === 'following' || ledger.fold.seq >= detail.data.seq
-  return { opened: { detail: detail.data, fold: ledger.fold, whole }, error, again }
+  const fold = ledger?.fold
+  // Brought up to date while the ledger comes: all of it at the end would hold the page up.
+  const view = useMemo(() => fold && new TraceView(fold), [fold])?.update()
+  if (!detail.data || !fold || !view) return { error, again }
+  const whole = ledger.status === 'following' || fold.seq >= detail.data.seq
+  return { opened: { detail: detail.data, fold, view, whole }, error, again }
 }
 
 export function ComparePage({ run, other }: { run: string; other: string }) {
@@ -58,8 +62,7 @@ export function ComparePage({ run, other }: { run: string; other: string }) {
 
 function Compared({ run, other, a, b }: { run: string; other: string; a: Opened; b: Opened }) {
   const search = useSearchParams()
-  const viewA = useMemo(() => new TraceView(a.fold), [a.fold]).update()
-  const viewB = useMemo(() => new TraceView(b.fold), [b.fold]).update()
+  const [viewA, viewB] = [a.view, b.view]
   // biome-ignore lint/correctness/useExhaustiveDependencies: the views are brought up to date in place, token by token
   const compared = useMemo(() => compareRuns(viewA, viewB), [viewA, viewB, a.fold.seq, b.fold.seq])
   const change = useCallback((patch: Record<string, string | undefined>) => {

@@ -54,12 +54,14 @@ function aligned(
   a: readonly TraceRow[],
   b: readonly TraceRow[],
 ): [TraceRow | undefined, TraceRow | undefined][] {
-  const inA = new Set(a.map(keyOf))
-  const inB = new Map(b.map((row) => [keyOf(row), row]))
+  const keysOfA = a.map(keyOf)
+  const inA = new Set(keysOfA)
+  const inB = new Map<string, TraceRow>()
   const behind = new Map<string, TraceRow[]>()
   let last = ''
   for (const row of b) {
     const key = keyOf(row)
+    inB.set(key, row)
     if (inA.has(key)) last = key
     else if (behind.has(last)) behind.get(last)?.push(row)
     else behind.set(last, [row])
@@ -68,8 +70,8 @@ function aligned(
     undefined,
     row,
   ])
-  for (const row of a) {
-    const key = keyOf(row)
+  for (const [at, row] of a.entries()) {
+    const key = keysOfA[at] as string
     pairs.push([row, inB.get(key)])
     for (const other of behind.get(key) ?? []) pairs.push([undefined, other])
   }
@@ -121,7 +123,7 @@ export function artifactsOf(a: TraceView, b: TraceView): string[] {
 /** A number that slots with the same entries share, whichever run wrote them; a long log costs its length once. */
 class SlotNumbers {
   readonly #numbers = new Map<string, number>()
-  readonly #known = new WeakMap<Written, number>()
+  readonly #known = new Map<Written, number>()
 
   of(written: Written | undefined): number {
     const unknown: Written[] = []
