@@ -134,6 +134,32 @@ describe('a pack becomes a stepwise graph', () => {
     expect(graph.nodes[0]?.config).toMatchObject({ question: 'What happened at "ask"?', events: ['Done'] })
   })
 
+  it('waits where the orchestration is no word, so that a slip takes no gate away', () => {
+    const ask = (orchestration: string) => packOf({ ask: { orchestration, ...to('end', 'Yes') }, end: last })
+    for (const [word, mend] of [
+      ['extern', 'Did you mean "external"?'],
+      ['External', 'Did you mean "external"?'],
+      ['hybird', 'Did you mean "hybrid"?'],
+      ['swarm', 'Write internal, hybrid, external.'],
+    ] as const) {
+      const graph = read(ask(word))
+      expect(graph.nodes[0]).toMatchObject({ kind: 'await_event', config: { prompt: 'p' } })
+      expect(faultsOf(ask(word))).toMatchObject([
+        {
+          severity: 'warning',
+          code: 'promptpack_unknown_word',
+          path: '/workflow/states/ask/orchestration',
+          message: expect.stringContaining('waits for its event from outside'),
+          mend,
+        },
+      ])
+      expect(writePack(graph)).toContain(`orchestration: ${word}`)
+    }
+    expect(codesOf(packOf({ end: { orchestration: 'extern', ...last } }))).toEqual([
+      'warning terminal_orchestration /workflow/states/end/orchestration',
+    ])
+  })
+
   it('asks what came of a composition, which is not run', () => {
     const pack = packOf(
       { s: { orchestration: 'composition', composition: 'c', ...to('end') }, end: last },

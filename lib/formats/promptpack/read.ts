@@ -43,7 +43,7 @@ export function readPack(document: JsonObject, tell: Tell): ReadPack | undefined
   const engine = readEngine(engineText, tell)
   const main = workflow ? { entry: workflow.entry, states: workflow.states } : soleState(pack, tell)
   if (!main || !checkVersion(pack, tell)) return undefined
-  const states = readStates(main.states, engine, prompt, shared, tell)
+  const states = readStates(main.states, engine, prompt, shared, Object.keys(pack.prompts), tell)
   const ids = new Map(states.map(({ name, node }) => [name, node.id]))
   const artifacts = readArtifacts(states, tell)
   const { tools, keptResults } = readTools(pack, engineText, new Set(artifacts.map(({ name }) => name)), tell)

@@ -1,7 +1,8 @@
 /*
  * States → nodes. A state that a model leads on is a `prompt_state`; one that somebody outside leads on, or whose
- * composition is not run here, is an `await_event`, where a person or the API says what happened. A last state runs its
- * prompt, whatever it says of its orchestration.
+ * composition is not run here, is an `await_event`, where a person or the API says what happened. So is one whose
+ * orchestration is no word of the format: read as the model's, a mistyped "external" would take away a person's say. A
+ * last state runs its prompt, whatever it says of its orchestration.
  */
 import type { Json, JsonObject } from '@/lib/base/json'
 import { isNodeId } from '@/lib/workflow/checks'
@@ -29,6 +30,7 @@ export function readStates(
   engine: ReadEngine,
   prompt: (key: string) => ReadPrompt | undefined,
   shared: ReadonlyMap<string, PackVariable>,
+  promptNames: readonly string[],
   tell: Tell,
 ): ReadState[] {
   const ids = idsOf(Object.keys(states))
@@ -46,7 +48,7 @@ export function readStates(
         path: ['workflow', 'states', name, 'prompt_task'],
         code: 'unknown_prompt',
         message: `State ${quoted(name)} uses the prompt ${quoted(key)}, and the pack has none of that name.`,
-        mend: 'Correct the name, or add the prompt.',
+        mend: didYouMean(key, promptNames, 'Correct the name, or add the prompt.'),
       })
     const id = ids.get(name) ?? name
     const events = eventsOf(name, state, states, tell)
@@ -151,12 +153,10 @@ function nodeOf(
   const { max_visits, terminal, orchestration } = state
   const isOutside = !terminal && isOutsideWord(orchestration)
   if (terminal && isOutsideWord(orchestration)) tellLast(name, orchestration, tell)
-  for (const [member, known] of [
-    ['orchestration', orchestrations],
-    ['persistence', persistences],
-  ] as const)
-    if (state[member] !== undefined && !known.includes(state[member] ?? ''))
-      tellWord(name, member, state, tell)
+  else if (orchestration !== undefined && !orchestrations.includes(orchestration))
+    tellOrchestration(name, orchestration, tell)
+  if (state.persistence !== undefined && !persistences.includes(state.persistence))
+    tellPersistence(name, state.persistence, tell)
   const shared = stateMembersOf(name, state, engine)
   // A prompt that is not there was told; the rest of the state is checked all the same.
   const shown =
@@ -194,8 +194,9 @@ function isModelLed({ orchestration, terminal }: PackState): boolean {
   )
 }
 
+/** Everything but what gives the model the lead: a word that is not known never does. */
 function isOutsideWord(orchestration: string | undefined): boolean {
-  return orchestration === 'external' || orchestration === 'composition'
+  return orchestration !== undefined && orchestration !== 'internal' && orchestration !== 'hybrid'
 }
 
 function tellLast(name: string, orchestration: string | undefined, tell: Tell): void {
@@ -208,13 +209,31 @@ function tellLast(name: string, orchestration: string | undefined, tell: Tell): 
   })
 }
 
-function tellWord(name: string, member: 'orchestration' | 'persistence', state: PackState, tell: Tell): void {
+function tellOrchestration(name: string, written: string, tell: Tell): void {
   tell({
-    path: ['workflow', 'states', name, member],
+    path: ['workflow', 'states', name, 'orchestration'],
     code: 'unknown_word',
     severity: 'warning',
-    message: `${quoted(member)} of state ${quoted(name)} is ${quoted(state[member] ?? '')}, which means nothing here; ${member === 'orchestration' ? 'the model leads on' : 'each entry begins a new conversation'}.`,
-    mend: `Write ${(member === 'orchestration' ? orchestrations.slice(0, 3) : persistences).join(', ')}.`,
+    message: `"orchestration" of state ${quoted(name)} is ${quoted(written)}, which means nothing here; the state waits for its event from outside, and no model leads on.`,
+    mend: nearOrchestration(written),
+  })
+}
+
+/** The word that was meant; a beginning of one, such as "extern", is near it too. */
+function nearOrchestration(written: string): string {
+  const lower = written.trim().toLowerCase()
+  const begun = orchestrations.filter((word) => lower.length > 2 && word.startsWith(lower))
+  if (begun.length === 1) return `Did you mean ${quoted(begun[0] ?? '')}?`
+  return didYouMean(lower, orchestrations, `Write ${orchestrations.slice(0, 3).join(', ')}.`)
+}
+
+function tellPersistence(name: string, written: string, tell: Tell): void {
+  tell({
+    path: ['workflow', 'states', name, 'persistence'],
+    code: 'unknown_word',
+    severity: 'warning',
+    message: `"persistence" of state ${quoted(name)} is ${quoted(written)}, which means nothing here; each entry begins a new conversation.`,
+    mend: didYouMean(written, persistences, `Write ${persistences.join(', ')}.`),
   })
 }
 
