@@ -134,6 +134,8 @@ function Canvas(props: RunGraphProps) {
           elementsSelectable={false}
           disableKeyboardA11y
           zoomOnDoubleClick={false}
+          // The space bar plays the film.
+          panActivationKeyCode={null}
           panOnScroll
           proOptions={hidden}
           onMoveStart={(event) => {

@@ -157,9 +157,9 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
   })
 
   const which = view.visit === undefined ? undefined : Number(view.visit)
-  const inside = node === undefined ? undefined : insideOf(below, fold, node, which)
   const label = useCallback((id: string) => labelOf(fold, id), [fold])
   const visit = which ?? (node === undefined ? undefined : shown.run.visit(node)?.visit)
+  const inside = node === undefined ? undefined : below.of(node, visit ?? 1)?.only
   const chosen = useMemo(() => ({ node, visit }), [node, visit])
   return (
     <>
@@ -319,11 +319,6 @@ function StandsStill({ run, detail, fold }: { run: string; detail: RunDetail; fo
   return <RollbackChoice bar run={run} detail={detail} rollback={rollback} fold={fold} />
 }
 
-/** The one run that the selected visit of a step began: it is drawn inside. */
-function insideOf(below: BelowRun, fold: RunFold, node: string, which: number | undefined) {
-  return below.of(node, which ?? fold.visit(node)?.visit ?? 1)?.only
-}
-
 function labelOf(fold: RunFold, node: string): string {
   return fold.index.nodes.get(node)?.label || node
 }
@@ -437,7 +432,8 @@ function Side({
       past={past}
       onCause={(jti) => change({ cause: String(fold.seqOf(jti) ?? '') || undefined })}
       visit={visit}
-      began={past ? undefined : below.of(visit.node, visit.visit)}
+      // What its runs are now is what they were then only of a step that was done then.
+      began={past && visit.state.status !== 'done' ? undefined : below.of(visit.node, visit.visit)}
       waitsIn={past ? undefined : below.summary?.waitsIn}
       tab={view.tab}
       onTab={(tab) => change({ tab })}

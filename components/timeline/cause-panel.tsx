@@ -57,7 +57,7 @@ export function CausePanel({
               )}
             >
               <span className="mt-0.5">
-                {link.isError ? <StateShape state="failed" /> : <StateShape state="pending" />}
+                <StateShape state={link.isError ? 'failed' : link.by === 'before' ? 'done' : 'pending'} />
               </span>
               <span className="min-w-0 flex-1">
                 <span className="block">
@@ -93,6 +93,9 @@ function summary(
 ) {
   const first = rows[root - 1]
   if (links.length <= 1) return 'Nothing in this run led here: it began with this very token.'
+  if (links.some(({ by }) => by === 'before')) {
+    return 'No failure led here. These steps were done before it; what they changed may be why.'
+  }
   if (!first) return ''
   const where = first.node === undefined ? '' : ` at ${labelOf(first.node)}`
   return `It began${where}: ${first.words ?? first.act}, token ${root}.`
@@ -100,6 +103,7 @@ function summary(
 
 function linkWords({ by, seq }: CausalLink, root: number): string {
   if (by === 'symptom') return seq === root ? 'what is seen, and where it began' : 'what is seen'
+  if (by === 'before') return 'done before it'
   const how = by === 'upstream' ? 'named as its cause' : 'what that followed'
   return seq === root ? `${how}; where it began` : how
 }

@@ -66,6 +66,7 @@ async function planned(node: GraphNode) {
     at: async () => undefined,
     ofParents: async () => ({}),
     talk: async () => undefined,
+    givenEvent: async () => undefined,
     artifacts: async () => [],
     toolCallsLeft: async () => undefined,
   }

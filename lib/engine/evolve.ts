@@ -355,6 +355,8 @@ function evolveAsked(run: Run, fact: FactOf<'approval_asked'>): void {
     visit.reads = fact.reads
     visit.consequence = fact.consequence
     visit.lastJti = fact.jti
+    // What waits for its event begins by asking for it; nothing else is done in it.
+    if (fact.kind === 'event') visit.startedAt ??= fact.at
     setState(run, visit, { status: 'waiting', for: 'person', approval: approval.id, since: fact.at })
   } else if (fact.kind !== 'rollback_failed') {
     const error = visit.state.status === 'failed' ? visit.state.error : undefined

@@ -27,7 +27,7 @@ export const awaitEventResolver: Resolver = {
 
   async describe(action, step) {
     const question = typeof action.question === 'string' ? oneLine(action.question) : ''
-    const text = shown(action.prompt, action.artifacts)
+    const text = shown(action.artifacts)
     return {
       action: {
         kind: 'await_event',
@@ -43,9 +43,10 @@ export const awaitEventResolver: Resolver = {
   },
 }
 
-function shown(prompt: Json | undefined, artifacts: Json | undefined): string {
+/** What is decided about. The prompt is for a model; who answers finds it in the action. */
+function shown(artifacts: Json | undefined): string {
   const known = Object.entries(artifacts ?? {}).map(([name, value]) => `${name}\n${clipped(value as Json)}`)
-  return [...(typeof prompt === 'string' ? [prompt] : []), ...known].map((part) => part.trim()).join('\n\n')
+  return known.map((part) => part.trim()).join('\n\n')
 }
 
 function clipped(value: Json): string {

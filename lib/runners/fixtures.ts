@@ -20,6 +20,7 @@ export function stepOf(node: GraphNode, values: Record<string, Json> = {}): Step
       at: async (path) => values[path],
       ofParents: async () => ({ before: { answer: 42 } }),
       talk: async () => undefined,
+      givenEvent: async () => undefined,
       toolCallsLeft: async () => undefined,
       artifacts: async () => [],
     },

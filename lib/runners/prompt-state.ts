@@ -33,9 +33,11 @@ export const promptStateRunner: Runner = {
   async resolve(step) {
     const config = configOf(promptStateConfig, step.node)
     const talk = config.persistence === 'persistent' ? await step.values.talk() : undefined
+    const given = await step.values.givenEvent()
     const input = definedOnly({
       system: await renderedPrompt(step, config.template, config.variables),
       talk: talk ?? [],
+      ...(given && { given_event: given }),
       tool_calls_left: (await step.values.toolCallsLeft()) ?? null,
     })
     return { children: [{ workflow: config.prompt, input }], atOnce: 1 }

@@ -45,7 +45,9 @@ export interface Values {
   at(path: string): Promise<Json | undefined>
   /** The conversation of the prompt state that took its turn last, for one that goes on with it (RFC 0005, persistence). */
   talk(): Promise<Json | undefined>
-  /** Artifacts that are written, by name, as values. */
+  /** What was said from outside to lead the walk here; undefined when a prompt did. */
+  givenEvent(): Promise<{ event: string; by: string; comment: string } | undefined>
+  /** Artifacts that are written, by name, as values: what was written last comes first. */
   artifacts(): Promise<[string, Json][]>
   /** Tool calls that the run has left; undefined: any number (RFC 0009, `max_tool_calls`). */
   toolCallsLeft(): Promise<number | undefined>

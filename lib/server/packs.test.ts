@@ -410,7 +410,7 @@ describe('events from outside', () => {
         event,
         by: 'person:ada',
         action: approval?.action ?? '',
-        comment: '',
+        comment: 'too risky',
       })
     await expect(decide('Maybe')).rejects.toThrow(
       '"Maybe" is no event of gate; expected Approved or Rejected',
@@ -418,6 +418,9 @@ describe('events from outside', () => {
     await decide('Rejected')
     expect((await worked(runId)).status).toBe('paused')
     expect(await pathOf(runId)).toBe('a 1, gate 1, a 2, gate 2')
+    const again = await look(runId, (run) => run.visits.get('a')?.state)
+    const told = JSON.stringify(await readJson(house.store.ledger, (again as { output: string }).output))
+    expect(told).toContain(JSON.stringify('ada gave the event Rejected and said: "too risky".').slice(1, -1))
   })
 
   it('may come to a hybrid state while its prompt is at work, or after it named none', async () => {

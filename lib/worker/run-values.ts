@@ -67,9 +67,11 @@ export class RunValues implements Values {
   }
 
   async artifacts(): Promise<[string, Json][]> {
-    const all = await this.readRun((run) =>
-      [...run.artifacts].map(([name, writes]) => ({ name, writes: writes.slice() })),
-    )
+    const all = await this.readRun((run) => {
+      // Written last, told first: that is what has changed.
+      const names = new Set(run.artifactWrites.toReversed().map(({ artifact }) => artifact))
+      return [...names].map((name) => ({ name, writes: run.artifacts.get(name)?.slice() ?? [] }))
+    })
     const values: [string, Json][] = []
     for (const { name, writes } of all) {
       const value = await artifactValue(this.ledger, writes)
@@ -87,6 +89,18 @@ export class RunValues implements Values {
     })
     const value = output === undefined ? undefined : await this.stored(output)
     return isJsonObject(value) ? value.talk : undefined
+  }
+
+  async givenEvent(): Promise<{ event: string; by: string; comment: string } | undefined> {
+    const output = await this.readRun(({ graph, walk }) => {
+      const before = walk?.path.at(-2)?.visit
+      const waited = before && graph.nodes.get(before.node)?.kind === 'await_event'
+      return waited && before.state.status === 'done' ? before.state.output : undefined
+    })
+    const value = output === undefined ? undefined : await this.stored(output)
+    if (!isJsonObject(value)) return undefined
+    const { event, by, comment } = value
+    return { event: String(event ?? ''), by: String(by ?? ''), comment: String(comment ?? '') }
   }
 
   toolCallsLeft(): Promise<number | undefined> {

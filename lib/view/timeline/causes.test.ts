@@ -77,7 +77,7 @@ describe('the chain from a symptom to its root cause', () => {
     ])
   })
 
-  it('does not go past a step that was done', () => {
+  it('does not go past a step that was done, and names it as no more than that', () => {
     const fold = foldOf([
       begun(),
       started('plan'),
@@ -88,7 +88,10 @@ describe('the chain from a symptom to its root cause', () => {
       failed('tune'),
     ])
     expect(fold.causes(7)).toMatchObject({ root: 7, elsewhere: [] })
-    expect(fold.causes(7)?.links).toHaveLength(1)
+    expect(fold.causes(7)?.links.map(({ by, isError }) => ({ by, isError }))).toEqual([
+      { by: 'symptom', isError: true },
+      { by: 'before', isError: false },
+    ])
   })
 
   it('hands back causes in other runs by their ids, and is not led in circles', () => {

@@ -1,7 +1,7 @@
 /*
  * From a symptom to its root cause. An error token may name the errors it came from (`upstream_errors`); where it names
  * none, what it followed from (`par`) is searched for an error, back to where something was still well: past a step that
- * was done, nothing is its cause.
+ * was done, nothing is its cause. Where there is none, the steps that were done before it are named, as what they are.
  *
  *   run failed ─par─▶ classify: upstream_cascade ─upstream─▶ tune: action_failed ─par─▶ step began      root: tune
  *
@@ -23,6 +23,9 @@ export interface CausalLedger {
 
 /** Tokens looked at on the way back through `par`; a wider search than a person can follow is of no use to them. */
 const mostTokens = 10_000
+
+/** Steps before a symptom that are named where no failure led to it. */
+const mostBefore = 24
 
 /** The chain behind a token; undefined where there is no such token. A token without a cause is its own root. */
 export function causesOf(ledger: CausalLedger, symptom: Seq): CausalChain | undefined {
@@ -52,6 +55,12 @@ export function causesOf(ledger: CausalLedger, symptom: Seq): CausalChain | unde
       root = Math.min(root, cause)
       queued.add(cause)
       queue.push(cause)
+    }
+  }
+  if (links.length === 1) {
+    for (const seq of doneBefore(ledger, symptom)) {
+      drawLine(ledger, seq, symptom, edges, nodes)
+      links.push(linkOf(ledger, seq, 'before'))
     }
   }
   for (const { node } of links) if (node !== undefined) nodes.add(node)
@@ -96,6 +105,24 @@ function wayToError(ledger: CausalLedger, from: Seq, elsewhere: Set<string>): Se
     for (let at = cameFrom.get(seq); at !== undefined && at !== from; at = cameFrom.get(at)) way.push(at)
     return way.reverse()
   })
+}
+
+/** The steps that were done on the way to a token, nearest first: where no failure led to it, one of them may have. */
+function doneBefore(ledger: CausalLedger, from: Seq): Seq[] {
+  const found: Seq[] = []
+  const queue = [from]
+  const seen = new Set(queue)
+  for (let at = 0; at < queue.length && seen.size < mostTokens && found.length < mostBefore; at++) {
+    for (const id of ledger.rows[(queue[at] as Seq) - 1]?.par ?? []) {
+      const parent = ledger.seqOf.get(id)
+      if (parent === undefined || parent >= from || seen.has(parent)) continue
+      seen.add(parent)
+      queue.push(parent)
+      const fact = ledger.facts[parent - 1]
+      if (fact?.type === 'task_complete' || fact?.type === 'step_carried') found.push(parent)
+    }
+  }
+  return found
 }
 
 function isError(fact: Fact | undefined): boolean {

@@ -247,8 +247,11 @@ export interface CausalLink {
   seq: Seq
   node?: string
   visit?: number
-  /** How it is linked to the one before it: named as a cause, or merely what it followed from. */
-  by: 'symptom' | 'upstream' | 'par'
+  /**
+   * How it is linked to the one before it: named as a cause, or merely what it followed from. `before`: no failure led
+   * to the symptom, and this step was done on the way there.
+   */
+  by: 'symptom' | 'upstream' | 'par' | 'before'
   /** It is an error itself. */
   isError: boolean
   words: string
