@@ -1038,3 +1038,40 @@ describe('a hostile text', () => {
     )
   })
 })
+
+describe('a slip in a name is told with the name that was meant', () => {
+  const meant = (pack: JsonObject) =>
+    faultsOf(pack)
+      .filter(({ severity }) => severity === 'error')
+      .map(({ path, mend }) => `${path} ${mend}`)
+
+  it('of a state, a prompt and a tool', () => {
+    expect(
+      meant(
+        packOf(
+          {
+            work: { ...to('reveiw'), max_visits: 2, on_max_visits: 'revew' },
+            review: { ...to('end'), prompt_task: 'codr' },
+            end: last,
+          },
+          { prompts: { p: { tools: ['lok'] }, coder: 'Code.' }, tools: { look: {} } },
+        ),
+      ).sort(),
+    ).toEqual([
+      '/prompts/p/tools/0 Did you mean "look"?',
+      '/workflow/states/review/prompt_task Did you mean "coder"?',
+      '/workflow/states/work/on_event/Done Did you mean "review"?',
+      '/workflow/states/work/on_max_visits Did you mean "review"?',
+    ])
+  })
+
+  it('of the member that is missing', () => {
+    const pack = packOf({ work: { prompt_tsk: 'p', ...to('end') }, end: last })
+    const { work } = (pack.workflow as JsonObject).states as Record<string, JsonObject>
+    delete work?.prompt_task
+    expect(meant(pack).sort()).toEqual([
+      '/workflow/states/work Did you mean "prompt_task" where "prompt_tsk" is written?',
+      '/workflow/states/work/prompt_tsk Did you mean "prompt_task"?',
+    ])
+  })
+})

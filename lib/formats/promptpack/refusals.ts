@@ -91,7 +91,9 @@ function tellRefused(refusals: ReadonlyMap<PackVersion, Issue[]>, pack: JsonObje
     version,
     issues.slice(0, maxIssuesRead).flatMap((issue) => faultsOf(issue, pack, version)),
   ])
-  const key = ({ path, message }: Fault) => JSON.stringify([path, message])
+  // What an unknown member may be instead differs between versions; that it is unknown does not.
+  const key = ({ path, code, message }: Fault) =>
+    JSON.stringify([path, code === 'unknown_member' ? code : message])
   const [first, second] = faults
   if (!first) return
   const others = new Set(second?.[1].map(key))
@@ -128,10 +130,16 @@ function faultsOfIssue(issue: Issue, value: Json, schema: z.ZodType, path: Graph
     return issue.keys.slice(0, maxNamesTold).map((name) => unknownFault(name, place, known))
   }
   const missing = issue.code === 'custom' ? issue.params?.missing : undefined
-  if (typeof missing === 'string') return [missingFault(missing, place)]
+  if (typeof missing === 'string') return [missingFault(missing, place, strangersAt(value, inside, schema))]
   const words = issueWords(issue, value)
   if (words.startsWith('is missing') && inside.length > 0)
-    return [missingFault(String(inside.at(-1)), place.slice(0, -1))]
+    return [
+      missingFault(
+        String(inside.at(-1)),
+        place.slice(0, -1),
+        strangersAt(value, inside.slice(0, -1), schema),
+      ),
+    ]
   return [
     {
       path: place,
@@ -155,13 +163,29 @@ function unknownFault(name: string, path: GraphPath, known: readonly string[]): 
   }
 }
 
-function missingFault(name: string, path: GraphPath): Fault {
+/** Members of an object in the value that the schema does not know there. */
+function strangersAt(value: Json, inside: GraphPath, schema: z.ZodType): string[] {
+  let here: Json | undefined = value
+  for (const part of inside)
+    here = Array.isArray(here) ? here[Number(part)] : isJsonObject(here) ? here[String(part)] : undefined
+  const known = new Set(memberNames(schema, inside))
+  if (!isJsonObject(here) || known.size === 0) return []
+  return Object.keys(here)
+    .filter((name) => !known.has(name))
+    .slice(0, maxNamesTold)
+}
+
+function missingFault(name: string, path: GraphPath, strangers: readonly string[]): Fault {
+  const slip = strangers.find((stranger) => nearestName(stranger, [name]) !== undefined)
   return {
     path,
     what: 'name',
     code: 'missing',
     message: `${placeWords(path)} has no ${quoted(name)}.`,
-    mend: `Add ${quoted(name)}.`,
+    mend:
+      slip === undefined
+        ? `Add ${quoted(name)}.`
+        : `Did you mean ${quoted(name)} where ${quoted(slip)} is written?`,
   }
 }
 
