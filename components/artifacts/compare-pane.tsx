@@ -214,7 +214,7 @@ function Change({
 
 function SlotFacts({ view, a, b, column }: { view: TraceView; a: TraceRow; b: TraceRow; column: number }) {
   const of = view.columns[column]
-  const hashes = [view.value(a, column).last?.hash, view.value(b, column).last?.hash]
+  const sides = [view.value(a, column), view.value(b, column)]
   if (!of) return null
   return (
     <Facts label={88} dense className="mt-4 border-t">
@@ -224,9 +224,10 @@ function SlotFacts({ view, a, b, column }: { view: TraceView; a: TraceRow; b: Tr
           <Fact label="Written by">{namesOf(view.writtenBy(of.name), 'nobody yet')}</Fact>
         </>
       )}
-      {hashes.map((hash, at) => (
+      {sides.map(({ last, count }, at) => (
         <Fact key={at === 0 ? 'a' : 'b'} label={at === 0 ? 'Hash at A' : 'Hash at B'}>
-          {hash ? <CopyId id={hash} what="hash" /> : <Sub>— missing</Sub>}
+          {last ? <CopyId id={last.hash} what="hash" /> : <Sub>— missing</Sub>}
+          {count > 1 && <Sub> of entry {count}; each entry has its own</Sub>}
         </Fact>
       ))}
     </Facts>

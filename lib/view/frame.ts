@@ -173,6 +173,9 @@ function walkedFrame(run: Run, node: GraphNode, visit: Visit): NodeFrame {
   const isLast = run.walk?.path.at(-1)?.visit === visit
   const out = isLast ? ranOut(run) : undefined
   if (out !== undefined) return { ...frame, word: out, handled: true, isEnd: true }
+  // It did what it had to; a limit of the workflow let the run go no further.
+  if (isLast && run.state.status === 'ended' && run.state.exhausted)
+    return { ...frame, shown: 'exhausted', word: 'no way on' }
   if (!failed) return frame
   return { ...frame, word: isLast ? 'ended with error' : 'error, went on', handled: true }
 }
