@@ -1075,3 +1075,39 @@ describe('a slip in a name is told with the name that was meant', () => {
     ])
   })
 })
+
+describe('arguments that a binding takes', () => {
+  const binding = (parameters: JsonObject | undefined, bound: JsonObject) =>
+    faultsOf(
+      packOf(
+        { s: last },
+        { tools: { find: parameters ? { parameters } : {} }, engine: { bindings: { find: bound } } },
+      ),
+    ).map(({ severity, code, path, message, mend }) => `${severity} ${code} ${path} ${message} ${mend}`)
+  const declared = { type: 'object', properties: { pattern: { type: 'string' }, folder: { type: 'string' } } }
+  const grep = (args: string[], more: JsonObject = {}) => ({
+    shell_run: { command: '/usr/bin/grep', args, ...more },
+  })
+
+  it('are those that its tool has', () => {
+    expect(binding(declared, grep(['-e', '{{args.pattern}}', '{{ args.folder.0 }}']))).toEqual([])
+    expect(binding(declared, { read_file: { path_from: 'args.folder' } })).toEqual([])
+    expect(binding(declared, grep(['{{args.patern}}', '{{args.depth}}']))).toEqual([
+      'warning promptpack_unknown_argument /workflow/engine/bindings/find/shell_run/args/0 The binding of tool "find" takes the argument "patern", which the tool does not have; it has "pattern", "folder". Did you mean "pattern"?',
+      'warning promptpack_unknown_argument /workflow/engine/bindings/find/shell_run/args/1 The binding of tool "find" takes the argument "depth", which the tool does not have; it has "pattern", "folder". Take one of those, or declare it under "properties" of the parameters.',
+    ])
+    expect(binding(declared, { read_file: { path_from: 'args.foldr' } })).toEqual([
+      expect.stringContaining(
+        '/find/read_file/path_from The binding of tool "find" takes the argument "foldr"',
+      ),
+    ])
+  })
+
+  it('are not judged where the tool names none, or takes others too', () => {
+    const takes = grep(['{{args.depth}}'])
+    expect(binding(undefined, takes)).toEqual([])
+    expect(binding({ ...declared, additionalProperties: true }, takes)).toEqual([])
+    expect(binding({ ...declared, anyOf: [{}] }, takes)).toEqual([])
+    expect(binding({ ...declared, properties: {} }, takes)).toEqual([expect.stringContaining('it has none.')])
+  })
+})

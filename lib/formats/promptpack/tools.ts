@@ -12,7 +12,8 @@ import type { ToolBinding, ToolDeclaration } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
 import { nearestName } from '@/lib/workflow/nearest-name'
 import type { Tell } from '../agentd/toml-source'
-import type { Pack } from './pack'
+import { checkArguments } from './arguments'
+import { own, type Pack, type PackTool } from './pack'
 import { didYouMean } from './prompts'
 import { fits, placeWords } from './refusals'
 
@@ -29,7 +30,7 @@ const noParameters: JsonObject = { type: 'object', properties: {} }
 /** The pack's tools with their bindings. `slots` are the artifacts that states declare. */
 export function readTools(pack: Pack, engine: JsonObject, slots: ReadonlySet<string>, tell: Tell): ReadTools {
   const names = Object.keys(pack.tools ?? {})
-  const bindings = readBindings(engine.bindings, new Set(names), slots, tell)
+  const bindings = readBindings(engine.bindings, pack.tools ?? {}, slots, tell)
   const keptResults = addResults(engine.result_bindings, bindings, names, slots, tell)
   const tools = Object.entries(pack.tools ?? {}).map(
     ([key, { name, description, parameters }]): ToolDeclaration => {
@@ -72,11 +73,12 @@ function tellReserved(key: string, tell: Tell): void {
 
 function readBindings(
   source: Json | undefined,
-  names: ReadonlySet<string>,
+  tools: Record<string, PackTool>,
   slots: ReadonlySet<string>,
   tell: Tell,
 ): Map<string, ToolBinding> {
   const bindings = new Map<string, ToolBinding>()
+  const names = new Set(Object.keys(tools))
   if (source === undefined) return bindings
   if (!isJsonObject(source)) {
     tellShape(bindingsPath, 'Write the tools by their names, each with what runs it.', tell)
@@ -95,7 +97,10 @@ function readBindings(
     if (!isJsonObject(entry)) tellShape(path, `Write what runs it: ${example}.`, tell)
     else {
       const binding = readBinding(tool, entry, path, slots, tell)
-      if (binding) bindings.set(tool, binding)
+      if (!binding) continue
+      bindings.set(tool, binding)
+      const { parameters } = own(tools, tool) ?? {}
+      checkArguments(tool, parameters, binding.config, [...path, binding.kind], tell)
     }
   }
   return bindings
