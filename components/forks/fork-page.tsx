@@ -33,9 +33,10 @@ import { links } from '@/lib/ui/links'
 import { useMe } from '@/lib/ui/queries'
 import { useRunDetail } from '@/lib/ui/run-queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
+import { asSentence } from '@/lib/view/frame'
 import type { ForkPlanView, RunDetail } from '@/lib/view/wire'
 import { EffectList } from './effect-list'
-import { type Edits, editedValues, ForkValues, isEdited } from './fork-values'
+import { type Edits, editedValues, ForkValues, isEdited, restingEdit } from './fork-values'
 import { buttonWords, carriedWords, isDangerous, positionWords, stepWords } from './fork-words'
 import { VersionChoice } from './version-choice'
 import { WayChoice } from './way-choice'
@@ -154,9 +155,11 @@ function Planned({
   const attempts = useRef(new Map<string, string>())
   const may = !me || satisfies(me.roles, 'operator') || satisfies(me.roles, 'author')
   const values = editedValues(plan, edits)
+  const resting = dryRun ? undefined : restingEdit(plan, values)
+  const off = !may || values.wrong.length > 0 || resting !== undefined
 
   async function begin() {
-    if (stale || values.wrong.length > 0) return
+    if (stale || off) return
     const { at, version, digest } = plan
     const { input, artifacts } = values
     const wish = {
@@ -196,7 +199,6 @@ function Planned({
   }
 
   const danger = !dryRun && isDangerous(plan)
-  const off = !may || values.wrong.length > 0
   return (
     <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] max-md:block max-md:overflow-y-auto md:grid-cols-[minmax(0,1fr)_minmax(340px,420px)]">
       <div
@@ -232,6 +234,19 @@ function Planned({
               />
             )}
           </Field>
+          {resting && (
+            <div role="alert" id="fork-rests" className="text-failed-ink [overflow-wrap:anywhere]">
+              <p>{asSentence(resting.words)}</p>
+              {resting.decision && (
+                <Link
+                  href={links.fork(run, resting.decision.at, asked)}
+                  className="underline decoration-line-strong underline-offset-4"
+                >
+                  Fork from before {stepWords(resting.decision)}
+                </Link>
+              )}
+            </div>
+          )}
           <div>
             {danger ? (
               <HoldButton

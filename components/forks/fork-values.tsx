@@ -1,8 +1,9 @@
 'use client'
 import type { Json, JsonObject } from '@/lib/base/json'
 import { count } from '@/lib/ui/format-time'
+import { restsOnWords } from '@/lib/view/fork-rests'
 import { sizeWords } from '@/lib/view/value-content'
-import type { ForkArtifact, ForkPlanView } from '@/lib/view/wire'
+import type { ForkArtifact, ForkDecision, ForkPlanView } from '@/lib/view/wire'
 import { draftOf, draftState, type ValueDraft } from './value-draft'
 import { ValueEditor } from './value-editor'
 
@@ -55,6 +56,22 @@ export function editedValues(
     artifacts: Object.fromEntries(changed),
     wrong,
   }
+}
+
+/** Why what was edited cannot be forked for real, and the decision to ask for again; nothing when it can. */
+export function restingEdit(
+  plan: ForkPlanView,
+  { input, artifacts }: { input?: Json; artifacts: JsonObject },
+): { words: string; decision?: ForkDecision } | undefined {
+  if (plan.held !== undefined) return { words: plan.held }
+  const { restsOn } = plan.input
+  const found = plan.artifacts.flatMap(({ name, restsOn: decision }) =>
+    decision && Object.hasOwn(artifacts, name) ? [{ what: `the artifact "${name}"`, decision }] : [],
+  )
+  if (input !== undefined && restsOn) found.push({ what: 'the input', decision: restsOn })
+  // From before the first of them, none of the decisions is carried.
+  const [first] = found.sort((a, b) => a.decision.at - b.decision.at)
+  return first && { words: restsOnWords(first.what, first.decision), decision: first.decision }
 }
 
 /** The artifacts and the input that the fork begins with, each to be edited. */

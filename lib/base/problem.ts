@@ -92,6 +92,7 @@ export const problemStatus = {
   // forks
   fork_plan_changed: 409,
   fork_impossible: 422,
+  fork_rests_on_decision: 422,
   // effects
   path_outside_roots: 422,
   path_is_symlink: 422,

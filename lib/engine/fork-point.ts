@@ -35,7 +35,14 @@ export interface ForkPoint {
   entry?: string
   carried: CarriedFact[]
   visits: CarriedVisit[]
+  /** Number of the token that completed a step or wrote an artifact, by its `jti`; 0 for any other. */
+  seqOf(jti: string | undefined): number
+  /** Tokens it was laid out with before anything was done: its start, and of a fork what it took over or was given. */
+  laid: number
 }
+
+/** What a fork is laid out with, in one commit. */
+const layingOut = new Set<Fact['type']>(['workflow_start', 'step_carried', 'artifact_set', 'join'])
 
 /** Folds a run token by token; `point` is where it can be forked now. */
 export class ForkFold {
@@ -47,6 +54,7 @@ export class ForkFold {
   readonly #cutOff = new Set<string>()
   /** Writings that were there before their step began: what an earlier fork was given. */
   readonly #given = new Set<string>()
+  #laid = 0
 
   constructor(graph: GraphIndex) {
     this.run = newRun(graph)
@@ -71,11 +79,14 @@ export class ForkFold {
       ...(entry !== undefined && { entry }),
       carried: this.#facts(visits),
       visits: [...visits].map(([{ node, visit }, carriedAs]) => ({ node, visit, carriedAs })),
+      seqOf: (jti) => this.#seqOf(jti),
+      laid: this.#laid,
     }
   }
 
   #note(fact: Fact): void {
     const seq = this.run.seq + 1
+    if (this.#laid === seq - 1 && layingOut.has(fact.type)) this.#laid = seq
     if (fact.type === 'task_complete' || fact.type === 'step_carried') {
       this.#seqs.set(fact.jti, seq)
       if (fact.toolCalls !== undefined) this.#toolCalls.set(fact.jti, fact.toolCalls)

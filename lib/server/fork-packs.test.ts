@@ -2,13 +2,14 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RunId } from '@/lib/base/ids'
-import type { JsonObject } from '@/lib/base/json'
+import type { Json, JsonObject } from '@/lib/base/json'
 import { artifactValue } from '@/lib/worker/artifact-values'
-import { startWorker } from '@/lib/worker/worker'
+import { startWorker, type Worker } from '@/lib/worker/worker'
 import type { GraphEdge } from '@/lib/workflow/graph'
 import { graphOf } from '@/lib/workflow/graph-fixture'
+import { giveEvent } from './events'
 import { forkPlan, forkRun } from './forks'
 import { type Installation, openInstallation } from './installation'
 import { createLog } from './log'
@@ -157,4 +158,183 @@ it('takes no turn again that was carried, and does the others with the artifacts
   } finally {
     await worker.stop()
   }
+})
+
+/** `plan` writes the note, `review` is asked, `code` acts on it; or review comes first. */
+const reviewed = (...order: string[]) => {
+  const { nodes: _, ...rest } = graph()
+  const [from = '', second = '', third = ''] = order
+  return graphOf(
+    {
+      plan: state('You are plan', { artifacts: ['note'] }),
+      review: { kind: 'await_event', config: { question: 'May it?', events: ['Approved'] } },
+      code: state('You are code. Note: {{artifacts.note}}', { tools: ['save'] }),
+      done: state('You are done', { terminal: true }),
+    },
+    [],
+    {
+      ...rest,
+      starts: [{ name: 'main', node: from }],
+      edges: [from, second, third].map((node, at) => ({
+        from: node,
+        to: order[at + 1] ?? 'done',
+        when: node === 'review' ? 'Approved' : 'Go',
+        extra: {},
+      })),
+    },
+  )
+}
+
+/** Waits until the run asks, and says Approved as ada. */
+async function approved(run: RunId): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const look = () =>
+      house.book
+        .read(run, ({ openApprovals }) => {
+          if (openApprovals.size === 0) return
+          off()
+          resolve()
+        })
+        .catch(reject)
+    const off = house.store.onAppend((event) => void (event.runId === run && look()))
+    void look()
+  })
+  const ada = { kind: 'person', id: 'ada', name: 'ada', roles: ['coordinator'], session: 's' } as const
+  await giveEvent(house, run, { ...ada, roles: [...ada.roles] }, { event: 'Approved', comment: 'Fine' })
+}
+
+async function doneAt(run: RunId, node: string): Promise<number> {
+  const jti = await house.book.read(
+    run,
+    ({ walk }) => walk?.path.find(({ visit }) => visit.node === node)?.visit.doneJti ?? '',
+  )
+  return (await house.store.ledger.row(run, jti))?.seq ?? 0
+}
+
+describe('a decision', () => {
+  let worker: Worker
+  beforeEach(() => {
+    worker = startWorker(house.ports, 'test')
+  })
+  afterEach(() => worker.stop())
+
+  const over = (run: RunId) =>
+    outcomeOf(house, run, 'person:ada', { signal: new AbortController().signal, timeoutS: 60 })
+  const file = () => path.join(folder, 'x.txt')
+  async function ran(...order: string[]): Promise<RunId> {
+    const version = await keepDerived(house, reviewed(...order), 'person:ada')
+    const run = await startRun(house, { version, input: {}, by: 'person:ada', dryRun: false })
+    await approved(run)
+    expect(await over(run)).toMatchObject({ status: 'completed' })
+    return run
+  }
+  async function forked(
+    run: RunId,
+    at: number,
+    wish: { dryRun: boolean; input?: Json; artifacts?: JsonObject },
+  ) {
+    const { digest } = await forkPlan(house, run, { at })
+    return forkRun(house, run, { at, digest, by: 'person:eve', ...wish })
+  }
+
+  it('is not carried for real onto a value or an input that was edited since', async () => {
+    const run = await ran('plan', 'review', 'code')
+    const at = await doneAt(run, 'review')
+    const before = await doneAt(run, 'plan')
+    const restsOn = {
+      node: 'review',
+      label: 'review',
+      visit: 1,
+      event: 'Approved',
+      by: 'person:ada',
+      at: before,
+    }
+    expect(await forkPlan(house, run, { at })).toMatchObject({
+      artifacts: [{ name: 'note', restsOn }],
+      input: { restsOn },
+    })
+    const words = (what: string) =>
+      `ada gave "Approved" at review before ${what} is edited, so a fork for real would go on with a decision nobody made on it; fork from token ${before}, before that step, leave the value as it is, or fork as a dry run`
+    await expect(forked(run, at, { dryRun: false, artifacts: { note: 'edited' } })).rejects.toMatchObject({
+      code: 'fork_rests_on_decision',
+      status: 422,
+      message: words('the artifact "note"'),
+      data: { restsOn, artifact: 'note' },
+    })
+    await expect(forked(run, at, { dryRun: false, input: { more: 1 } })).rejects.toMatchObject({
+      code: 'fork_rests_on_decision',
+      message: words('the input'),
+    })
+    expect(
+      (await house.store.runs.list({ parent: 'none' }, { limit: 10 })).items.map(({ runId }) => runId),
+    ).toEqual([run])
+    expect(fs.readFileSync(file(), 'utf8')).toBe('first')
+  })
+
+  it('goes with the value it was made on, and may be looked past in a dry run', async () => {
+    const run = await ran('plan', 'review', 'code')
+    const at = await doneAt(run, 'review')
+    const same = await forked(run, at, { dryRun: false, artifacts: { note: 'planned' } })
+    expect(await over(same)).toMatchObject({ status: 'completed' })
+    const dry = await forked(run, at, { dryRun: true, artifacts: { note: 'edited' }, input: { more: 1 } })
+    await over(dry)
+    expect(fs.readFileSync(file(), 'utf8')).toBe('first')
+  })
+
+  it('is asked for again by a fork from before it', async () => {
+    const run = await ran('plan', 'review', 'code')
+    const at = (await forkPlan(house, run, { at: await doneAt(run, 'review') })).input.restsOn?.at ?? 0
+    const id = await forked(run, at, { dryRun: false, artifacts: { note: 'edited' } })
+    await approved(id)
+    expect(await over(id)).toMatchObject({ status: 'completed' })
+    expect(fs.readFileSync(file(), 'utf8')).toBe('from the edit')
+  })
+
+  it('leaves alone what was written after it', async () => {
+    const run = await ran('review', 'plan', 'code')
+    const at = await doneAt(run, 'plan')
+    const plan = await forkPlan(house, run, { at })
+    expect(plan.artifacts[0]).not.toHaveProperty('restsOn')
+    expect(plan.input.restsOn).toMatchObject({ node: 'review', at: 1 })
+    const id = await forked(run, at, { dryRun: false, artifacts: { note: 'edited' } })
+    expect(await over(id)).toMatchObject({ status: 'completed' })
+    expect(fs.readFileSync(file(), 'utf8')).toBe('from the edit')
+  })
+
+  it('stays with a fork of the fork, and an edit of a dry run is not made real by forking that', async () => {
+    const run = await ran('plan', 'review', 'code')
+    const at = await doneAt(run, 'review')
+    const plain = await forked(run, at, { dryRun: true })
+    await over(plain)
+    const later = await doneAt(plain, 'review')
+    expect((await forkPlan(house, plain, { at: later })).input.restsOn).toMatchObject({
+      by: 'person:ada',
+      event: 'Approved',
+    })
+    await expect(
+      forked(plain, later, { dryRun: false, artifacts: { note: 'edited' } }),
+    ).rejects.toMatchObject({
+      code: 'fork_rests_on_decision',
+    })
+    const edited = [{ artifacts: { note: 'edited' } }, { input: { more: 1 } }]
+    for (const wish of edited) {
+      const dry = await forked(run, at, { dryRun: true, ...wish })
+      await over(dry)
+      const given = await house.book.read(dry, ({ seq }) => seq)
+      // As it stands, and through a dry run of that dry run.
+      const deeper = await forked(dry, given, { dryRun: true })
+      await over(deeper)
+      for (const one of [dry, deeper]) {
+        const end = await house.book.read(one, ({ seq }) => seq)
+        expect((await forkPlan(house, one, { at: end })).held).toMatch(
+          /^ada gave "Approved" at review before the (artifact "note"|input) was edited in a dry run/,
+        )
+        await expect(forked(one, end, { dryRun: false })).rejects.toMatchObject({
+          code: 'fork_rests_on_decision',
+        })
+      }
+    }
+    const plainEnd = await house.book.read(plain, ({ seq }) => seq)
+    await over(await forked(plain, plainEnd, { dryRun: false }))
+  })
 })

@@ -663,8 +663,8 @@ describe('artifacts', () => {
       ['list', [{ n: 1 }], 1],
       ['empty', undefined, 0],
     ])
+    // For real this would carry what was decided on the values as they were.
     const id = await fork(run, seq, {
-      dry_run: false,
       artifacts: { note: 'edited', list: [{ n: 7 }, { n: 8 }], log: 'anew' },
     })
     expect(await artifact(id, 'note')).toBe('edited')
@@ -679,7 +679,7 @@ describe('artifacts', () => {
     expect(await artifact(id, 'log')).toBe('anew\nmore')
     await given(id, 'test', 2, 'Passed')
     await over(id)
-    expect(read('note.txt')).toBe('edited')
+    expect(read('note.txt')).toBe('two')
     await expectVerified(id)
   })
 

@@ -28,6 +28,7 @@ import { leaseMs } from '@/lib/worker/worker'
 import type { ArtifactDeclaration, WorkflowGraph } from '@/lib/workflow/graph'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import { type TriggerKind, triggerInput } from '@/lib/workflow/trigger-input'
+import { type Resting, refuseEdits, restingOn } from './fork-decisions'
 import { effectsAfter } from './fork-effects'
 import { type Forked, forkPointAt } from './fork-point'
 import type { Installation } from './installation'
@@ -71,6 +72,7 @@ interface Plan {
   forked: Forked
   version: string
   graph: GraphIndex
+  resting: Resting
 }
 
 /**
@@ -87,7 +89,7 @@ export async function forkPlan(
 
 /**
  * Begins the fork that was planned. Durable when it resolves. Throws Problem `fork_plan_changed` with the new plan in its
- * data, `fork_impossible`, `input_invalid`, and `bad_request` or `too_large` for an artifact that does not fit its slot.
+ * data, `fork_impossible`, `fork_rests_on_decision` for real edits of what somebody decided on, `input_invalid`, and `bad_request` or `too_large` for an artifact that does not fit its slot.
  */
 export async function forkRun(installation: Installation, runId: RunId, wish: ForkWish): Promise<RunId> {
   const { ports, book } = installation
@@ -99,10 +101,16 @@ export async function forkRun(installation: Installation, runId: RunId, wish: Fo
       { plan: plan.view },
     )
   }
-  const { forked, version, graph } = plan
+  const { forked, version, graph, resting } = plan
   const { point, header } = forked
   const edits = await editedArtifacts(graph.graph, wish.artifacts ?? {})
   const input = await inputOf(installation, forked, graph.graph, wish.input)
+  if (!wish.dryRun) {
+    const changed = edits.filter(({ name, stored }) =>
+      isAnother(plan.view, name, wish.artifacts?.[name], stored),
+    )
+    refuseEdits(resting, { input: input.stored !== undefined, artifacts: changed.map(({ name }) => name) })
+  }
   const fork: Fork = {
     wid: header.wid,
     seq: point.seq,
@@ -135,6 +143,19 @@ export async function forkRun(installation: Installation, runId: RunId, wish: Fo
   return id
 }
 
+/** False for a value sent as it is anyway. */
+function isAnother(
+  { artifacts }: ForkPlanView,
+  name: string,
+  value: Json | undefined,
+  stored: StoredValue,
+): boolean {
+  const slot = artifacts.find((one) => one.name === name)
+  if (slot?.value === undefined || value === undefined)
+    return slot?.mode === 'append' || slot?.hash !== stored.hash
+  return canonicalJson(slot.value) !== canonicalJson(value)
+}
+
 async function planOf(installation: Installation, runId: RunId, place: ForkPlace): Promise<Plan> {
   const forked = await forkPointAt(installation, runId, place.at)
   const { header, graph: from, point } = forked
@@ -153,6 +174,7 @@ async function planOf(installation: Installation, runId: RunId, place: ForkPlace
   const meant = goesOnWith(laidOutIn(from, from, point).run ?? run)[0]
   const takenBack = await takenBackSince(installation, runId, forked)
   const row = await installation.store.runs.get(runId)
+  const resting = await restingOn(installation, runId, forked)
   const isElsewhere = meant && next[0]?.node !== meant.node && point.run.walk !== undefined
   const view: Omit<ForkPlanView, 'digest'> = {
     run: runId,
@@ -168,8 +190,15 @@ async function planOf(installation: Installation, runId: RunId, place: ForkPlace
     next: next.slice(0, maxNext).map((visit) => stepOf(graph, visit)),
     nextCount: next.length,
     ...(isElsewhere && { insteadOf: stepOf(from, meant) }),
-    artifacts: await artifactsOf(installation, graph.graph, run),
-    input: await inputView(installation, from.graph, point.run.start?.input ?? ''),
+    artifacts: (await artifactsOf(installation, graph.graph, run)).map((slot) => {
+      const restsOn = resting.slot(slot.name)
+      return restsOn ? { ...slot, restsOn } : slot
+    }),
+    input: {
+      ...(await inputView(installation, from.graph, point.run.start?.input ?? '')),
+      ...(resting.input && { restsOn: resting.input }),
+    },
+    ...(resting.held !== undefined && { held: resting.held }),
     versions: versions.map(({ version: hash, importedAt, original, refusal }) => ({
       version: hash,
       importedAt,
@@ -180,7 +209,7 @@ async function planOf(installation: Installation, runId: RunId, place: ForkPlace
     moreEffects: more,
     originalIsDry: point.run.start?.dryRun ?? false,
   }
-  return { view: { ...view, digest: digestOf(forked, view) }, forked, version, graph }
+  return { view: { ...view, digest: digestOf(forked, view) }, forked, version, graph, resting }
 }
 
 /** Over what would be carried and done again, never over time or words: waiting alone does not change a plan. */

@@ -534,7 +534,10 @@ export interface ForkPlanView {
   /** The original goes on with this step, and the chosen version does not. */
   insteadOf?: ForkStep
   artifacts: ForkArtifact[]
-  input: { hash: string; json?: Json; size: number }
+  /** `restsOn`: the decision that a fork for real would carry onto an edited input; absent: it may be edited. */
+  input: { hash: string; json?: Json; size: number; restsOn?: ForkDecision }
+  /** Why no fork for real may begin here whatever is edited: an edit of a dry run, with a decision made before it. */
+  held?: string
   /** The original's version and newer ones of the same workflow, newest first. `refusal`: why it cannot be chosen. */
   versions: { version: string; importedAt: number; original: boolean; refusal?: string }[]
   /** What the original did after this position that changes something, child runs included; oldest first. A dry run does none of it. */
@@ -551,6 +554,16 @@ export interface ForkStep {
   visit: number
 }
 
+/** What somebody decided at a step that is taken over. */
+export interface ForkDecision extends ForkStep {
+  /** Absent: they approved. */
+  event?: string
+  /** Who, as tokens name them. */
+  by: string
+  /** The token to fork at so that it is asked again. */
+  at: number
+}
+
 /** A declared slot as it is at the position. */
 export interface ForkArtifact {
   name: string
@@ -563,6 +576,8 @@ export interface ForkArtifact {
   size?: number
   /** All of it: a text, or JSON; absent when it is neither, longer than 256 KiB, or not written. */
   value?: Json
+  /** The decision that a fork for real would carry onto an edited value; absent: it may be edited. */
+  restsOn?: ForkDecision
 }
 
 /** A step that changed something and may do so again. */
