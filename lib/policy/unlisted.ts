@@ -14,6 +14,11 @@ export function unlistedAnswer(
 ): Answer | undefined {
   if (unconfined || policy.allow) return undefined
   if (call.tool !== 'shell.run' && call.tool !== 'env.read') return undefined
-  const where = call.tool === 'shell.run' ? '[policy.shell] commands' : '[policy.env] read_keys'
-  return denial(call, 'what a server wants named', `on a server the workflow names it under ${where} first`)
+  const where = call.tool === 'shell.run' ? 'shell.commands' : 'env.read_keys'
+  // Formats write the policy at different places; what stands in it is named alike.
+  return denial(
+    call,
+    'what a server wants named',
+    `on a server the workflow names it first: its policy must list it under ${where}`,
+  )
 }

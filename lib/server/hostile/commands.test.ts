@@ -104,7 +104,9 @@ describe('a command', () => {
     expect(outcome.status).toBe('errored')
     expect(outcome.reason).toContain('shell.run denied on ')
     const silent = await scene.served(named.split('[policy')[0] ?? '', { input: {} })
-    expect(silent.reason).toContain('on a server the workflow names it under [policy.shell] commands first')
+    expect(silent.reason).toContain(
+      'on a server the workflow names it first: its policy must list it under shell.commands',
+    )
   })
 })
 
