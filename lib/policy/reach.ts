@@ -10,6 +10,7 @@
 import type { GraphNode, Root, WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphPath, type GraphProblem, quoted } from '@/lib/workflow/graph-problem'
 import type { Answer, Refused } from './answer'
+import { bindingProblems } from './binding-reach'
 import { absolutePath, type RootFolder, rootFolders, rootFor } from './roots'
 import { answerByName, isRefused, targetOf } from './targets'
 
@@ -19,6 +20,8 @@ export interface KnownHere {
   installationRoots?: readonly string[]
   /** SPIFFE ids of the registered agents. */
   agents?: ReadonlySet<string>
+  /** True on a server, where programs are only run when the workflow names them (unlisted.ts). */
+  wantsNames?: boolean
 }
 
 /** Warnings about what would be refused, with their places in the graph. */
@@ -33,6 +36,7 @@ export function reachProblems(graph: WorkflowGraph, known: KnownHere = {}): Grap
       ...pathProblems(node, at, graph.policy.roots, folders),
       ...agentProblems(node, at, known.agents),
     ]),
+    ...bindingProblems(graph, known.wantsNames ?? false),
   ]
 }
 

@@ -38,6 +38,7 @@ export async function readWorkflowHere(
   const problems = reachProblems(read.graph, {
     installationRoots: installation.ports.installationRoots,
     agents: new Set(registered.map(({ id }) => id)),
+    wantsNames: !installation.ports.unconfined,
   })
   const children = await unknownChildren(installation, read.graph)
   return { ...read, diagnostics: withProblems(read, [...problems, ...children]) }

@@ -160,7 +160,11 @@ function documentPath(path: GraphPath, read: ReadPack): GraphPath {
   }
   if (list === 'edges' && typeof at === 'number') return read.edgePaths[at] ?? []
   if (list === 'starts') return ['workflow', 'entry']
-  if (list === 'tools' && typeof at === 'number') return ['tools', read.graph.tools?.[at]?.name ?? '']
+  if (list === 'tools' && typeof at === 'number') {
+    const { name = '', binding } = read.graph.tools?.[at] ?? {}
+    const inConfig = part === 'binding' && member === 'config' && binding
+    return inConfig ? [...inEngine, 'bindings', name, binding.kind, ...rest] : ['tools', name]
+  }
   if (list === 'nodes' || list === 'edges') return ['workflow', 'states']
   if (list === 'input') return ['prompts']
   if (list === 'policy') {
