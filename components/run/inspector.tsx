@@ -4,6 +4,7 @@ import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { Decision } from '@/components/approvals/decision'
 import { GiveEvent } from '@/components/approvals/give-event'
+import { ForkedFrom } from '@/components/forks/fork-tree'
 import { LiveTime } from '@/components/run-graph/graph-node'
 import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
@@ -23,7 +24,7 @@ import { useNow } from '@/lib/ui/now'
 import { useRunDetail, useValue } from '@/lib/ui/run-queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import { beginsRuns, beginsTalk } from '@/lib/view/child-kinds'
-import { agentName, asSentence, type NodeFrame, shownOf } from '@/lib/view/frame'
+import { agentName, asSentence, type NodeFrame, visitShown } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { StateEntry } from '@/lib/view/state-entry'
 import type { VisitView } from '@/lib/view/visit-view'
@@ -183,7 +184,7 @@ function Head({
   visit: VisitView
   onVisit: (visit: string | undefined) => void
 }) {
-  const shown = visit.current ? frame : shownOf(visit.state)
+  const shown = visit.current ? frame : visitShown(visit)
   const failed = visit.state.status === 'done' && visit.state.label === 'error'
   return (
     <div className="flex min-h-10 shrink-0 items-center gap-2 border-b px-4 py-1">
@@ -336,6 +337,9 @@ function Outcome({
             {decision.state.comment && <Sub>“{decision.state.comment}”</Sub>}
           </Fact>
         )}
+        {visit.carriedFrom !== undefined && detail.row.forkOf && (
+          <TakenOver run={run} of={detail.row.forkOf} frame={frame} visit={visit} />
+        )}
         {visit.entry && <EntryFacts entry={visit.entry} />}
         <StateFacts fold={fold} frame={frame} visit={visit} />
         {!began && <Fact label="When">{whenWords(frame, fold)}</Fact>}
@@ -353,6 +357,37 @@ function Outcome({
         </Button>
       )}
     </div>
+  )
+}
+
+/** Where it was done, and of a step that waits for people what they said there. */
+function TakenOver({
+  run,
+  of,
+  frame,
+  visit,
+}: {
+  run: string
+  of: string
+  frame: NodeFrame
+  visit: VisitView
+}) {
+  const asked = frame.kind === 'await_event' || frame.kind === 'pause_for_approval'
+  const json = useValue(run, visit.output, asked).data?.json
+  const said = json !== undefined && isJsonObject(json) ? json : undefined
+  return (
+    <>
+      <Fact label="Taken over">
+        From <ForkedFrom run={run} of={of} />, not done again here.
+      </Fact>
+      {asked && typeof said?.by === 'string' && (
+        <Fact label="Decided there">
+          <Actor id={said.by} />{' '}
+          {typeof said.event === 'string' ? `gave “${said.event}”` : verdictPast.approve}.{' '}
+          {typeof said.comment === 'string' && said.comment !== '' && <Sub>“{said.comment}”</Sub>}
+        </Fact>
+      )}
+    </>
   )
 }
 
@@ -394,21 +429,23 @@ function StateFacts({ fold, frame, visit }: { fold: RunFold; frame: NodeFrame; v
   ].filter((one) => one !== '')
   return (
     <>
-      {label !== undefined && !visit.approvals.some(({ state }) => state.status === 'decided') && (
-        <Fact label="Event">
-          <b>{label}</b>
-          {given?.type === 'event_given' ? (
-            <>
-              , given by <Actor id={given.by} /> <Moment at={given.at} />.{' '}
-              {given.comment && <Sub>“{given.comment}”</Sub>}
-            </>
-          ) : frame.kind === 'prompt_state' ? (
-            <Sub>, by its own prompt {String(config.prompt ?? '')}</Sub>
-          ) : (
-            '.'
-          )}
-        </Fact>
-      )}
+      {label !== undefined &&
+        !(visit.carriedFrom !== undefined && frame.kind === 'await_event') &&
+        !visit.approvals.some(({ state }) => state.status === 'decided') && (
+          <Fact label="Event">
+            <b>{label}</b>
+            {given?.type === 'event_given' ? (
+              <>
+                , given by <Actor id={given.by} /> <Moment at={given.at} />.{' '}
+                {given.comment && <Sub>“{given.comment}”</Sub>}
+              </>
+            ) : frame.kind === 'prompt_state' && visit.carriedFrom === undefined ? (
+              <Sub>, by its own prompt {String(config.prompt ?? '')}</Sub>
+            ) : (
+              '.'
+            )}
+          </Fact>
+        )}
       {bounds.length > 0 && <Fact label="Turn">At most {bounds.join(' and ')}.</Fact>}
     </>
   )

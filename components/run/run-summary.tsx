@@ -9,7 +9,7 @@ import { RelativeTime, Took } from '@/components/ui/relative-time'
 import { StateMark, StateShape } from '@/components/ui/state'
 import { count, duration } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
-import { shownOf } from '@/lib/view/frame'
+import { visitShown } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { Gauge } from '@/lib/view/timeline/terms'
 import type { RunDetail } from '@/lib/view/wire'
@@ -149,7 +149,7 @@ function Walked({
       </h3>
       <ol className="border-t">
         {listed.map((step) => {
-          const shown = shownOf(step.state)
+          const shown = visitShown(step)
           const failed = step.state.status === 'done' && step.state.label === 'error'
           return (
             <li key={step.at}>
@@ -168,7 +168,11 @@ function Walked({
                 {step.state.status === 'done' ? (
                   <span className="truncate text-ink-3">
                     {step.state.label !== undefined && `${step.state.label}, `}
-                    <span className="num">{duration(step.state.tookMs)}</span>
+                    {step.carriedFrom === undefined ? (
+                      <span className="num">{duration(step.state.tookMs)}</span>
+                    ) : (
+                      shown.word
+                    )}
                   </span>
                 ) : (
                   <span className="text-ink-2">{shown.word}</span>

@@ -347,6 +347,26 @@ describe('the frame of a walk', () => {
     expect(frame.sentence).toBe('4 steps: 1 done, 3 not reached')
   })
 
+  it('says “taken over” of a step that a fork carries, and no time, for nothing was done here', () => {
+    const carried: FactBody = {
+      type: 'step_carried',
+      node: 'load',
+      visit: 1,
+      output: hash,
+      tookMs: 5000,
+      from: 't9',
+    }
+    const { run } = story(walking, begun, carried, ...step('ask', 1, 'again'), ...step('load', 2))
+    const earlier = story(walking, begun, carried)
+    const frame = frameOf(earlier.run)
+    expect(frame.nodes.get('load')).toMatchObject({ shown: 'done', word: 'taken over' })
+    expect(frame.nodes.get('load')?.time).toBeUndefined()
+    expect(frame.counts.get('done')).toBe(1)
+    expect(visitView(earlier.run, [], 'load')).toMatchObject({ carriedFrom: 't9' })
+    // Done here again, it is done.
+    expect(frameOf(run).nodes.get('load')).toMatchObject({ visit: 2, word: 'done' })
+  })
+
   it('shows the latest visit of a step, and how often its loop was taken', () => {
     const { run } = story(walking, begun, ...step('load', 1), ...step('ask', 1, 'again'), ...step('load', 2))
     const frame = frameOf(run)

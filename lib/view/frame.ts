@@ -223,7 +223,7 @@ function isSameTime(one: NodeTime | undefined, other: NodeTime | undefined): boo
 function nodeFrame(node: GraphNode, visit: Visit, skipped: boolean): NodeFrame {
   const { shown, word, time } = skipped
     ? { shown: 'skipped' as const, word: 'skipped', time: undefined }
-    : shownOf(visit.state)
+    : visitShown(visit)
   const consequence = visit.consequence ?? consequenceOf(node)
   return {
     id: node.id,
@@ -237,6 +237,12 @@ function nodeFrame(node: GraphNode, visit: Visit, skipped: boolean): NodeFrame {
     consequence,
     irreversible: consequence === 'irreversible',
   }
+}
+
+/** How a visit is shown: what was taken over from another run was done there, and no time went by here. */
+export function visitShown({ state, carriedFrom }: Pick<Visit, 'state' | 'carriedFrom'>): Shown {
+  const isTaken = carriedFrom !== undefined && state.status === 'done'
+  return isTaken ? { shown: 'done', word: 'taken over' } : shownOf(state)
 }
 
 interface Shown {

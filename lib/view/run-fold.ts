@@ -30,6 +30,9 @@ import { Timeline } from './timeline/timeline'
 import { type LedgerRow, ledgerRow, type VisitView, visitView } from './visit-view'
 import type { LedgerPage, RollbackView } from './wire'
 
+/** Tokens that are folded at once while a ledger is read: a page can be used in between. */
+export const tokensAtOnce = 500
+
 export type LedgerEntryWire = LedgerPage['rows'][number]
 
 /** A token taken apart for reading. */
@@ -39,7 +42,7 @@ export interface OpenedToken {
 }
 
 /** A step of a walk. */
-export type WalkedStep = Pick<Visit, 'node' | 'visit' | 'state'>
+export type WalkedStep = Pick<Visit, 'node' | 'visit' | 'state' | 'carriedFrom'>
 
 /** How many moments of the past are kept as they were made: two that are compared, and those beside them. */
 const momentsKept = 8
@@ -176,7 +179,12 @@ export class RunFold {
 
   /** The steps of a walk in the order they were made; empty where nothing walks. */
   get walked(): readonly WalkedStep[] {
-    return (this.#run.walk?.path ?? []).map(({ visit: { node, visit, state } }) => ({ node, visit, state }))
+    return (this.#run.walk?.path ?? []).map(({ visit: { node, visit, state, carriedFrom } }) => ({
+      node,
+      visit,
+      state,
+      ...(carriedFrom !== undefined && { carriedFrom }),
+    }))
   }
 
   /** What the agent's loop that this run is has run out of: "out of steps after 4". */

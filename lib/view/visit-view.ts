@@ -54,6 +54,8 @@ export interface VisitView {
   visits: number
   current: boolean
   state: VisitState
+  /** It was done in the run this one was forked from: the token that says so there. */
+  carriedFrom?: string
   /** Hash of the action that was, or would be, done. */
   action?: string
   output?: string
@@ -89,6 +91,7 @@ export function visitView(
     visits: current.visit,
     current: visit === current,
     state: visit.state,
+    ...(visit.carriedFrom !== undefined && { carriedFrom: visit.carriedFrom }),
     action: visit.action,
     output: visit.state.status === 'done' ? visit.state.output : undefined,
     error: errorOf(visit.state),

@@ -66,8 +66,13 @@ export class RunAt {
   }
 
   /** The steps of the walk until then, in the order they were made; empty where nothing walks. */
-  get walked(): Pick<Visit, 'node' | 'visit' | 'state'>[] {
-    return (this.#run.walk?.path ?? []).map(({ visit: { node, visit, state } }) => ({ node, visit, state }))
+  get walked(): Pick<Visit, 'node' | 'visit' | 'state' | 'carriedFrom'>[] {
+    return (this.#run.walk?.path ?? []).map(({ visit: { node, visit, state, carriedFrom } }) => ({
+      node,
+      visit,
+      state,
+      ...(carriedFrom !== undefined && { carriedFrom }),
+    }))
   }
 
   /** What could be done to the run then: `running`, `paused`, `ended`, … */
