@@ -8,7 +8,7 @@
  */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import { RunFold } from '@/lib/view/run-fold'
+import { RunFold, tokensAtOnce } from '@/lib/view/run-fold'
 import type { LedgerPage, RunDetail, StreamEvent } from '@/lib/view/wire'
 import { api } from './api'
 import { EventStream } from './event-stream'
@@ -80,7 +80,7 @@ export class RunLedger {
       for (let more = true; more && !this.#closed; ) {
         const page = await (this.#firstPage ?? this.#page(fold.seq))
         this.#firstPage = undefined
-        this.#take(page)
+        await this.#take(page)
         more = page.next !== undefined
       }
       this.status = 'following'
@@ -93,8 +93,11 @@ export class RunLedger {
     this.#changed(true)
   }
 
-  #take(page: LedgerPage): void {
-    this.fold?.add(page.rows)
+  async #take(page: LedgerPage): Promise<void> {
+    for (let from = 0; from < page.rows.length && !this.#closed; from += tokensAtOnce) {
+      if (from > 0) await new Promise((resolve) => setTimeout(resolve))
+      this.fold?.add(page.rows.slice(from, from + tokensAtOnce))
+    }
     for (const head of page.heads) this.#heads.set(head.seq, head.jws)
     // The last page is told of when all is read.
     if ((this.fold?.seq ?? 0) >= this.#told * grownBy) this.#changed(false)
