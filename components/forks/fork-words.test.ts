@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ForkEffect, ForkPlanView } from '@/lib/view/wire'
+import { editedValues, restingEdit } from './fork-values'
 import {
   buttonWords,
   carriedWords,
@@ -114,5 +115,43 @@ describe('a value that is edited', () => {
     })
     expect(edited({ a: 1 }, true, '')).toMatchObject({ is: 'wrong' })
     expect(edited('ltr', false, 'שלום {{x}} <b>')).toEqual({ is: 'changed', value: 'שלום {{x}} <b>' })
+  })
+})
+
+describe('an edit of what somebody decided on', () => {
+  const review = { ...step('review', 2), event: 'Approved', by: 'person:ada', at: 12 }
+  const slot = {
+    mediaType: 'text/plain',
+    mode: 'replace',
+    description: '',
+    entries: 1,
+    hash: 'h',
+    value: 'as it was',
+  }
+  const asked = plan({
+    input: { hash: 'i', size: 2, json: {}, restsOn: { ...review, at: 4 } },
+    artifacts: [
+      { ...slot, name: 'proposed_fix', restsOn: review },
+      { ...slot, name: 'notes' },
+    ] as ForkPlanView['artifacts'],
+  })
+  const resting = (edits: Record<string, string>) => restingEdit(asked, editedValues(asked, edits))
+
+  it('is said with who decided, what was edited and how to mend it', () => {
+    expect(resting({ 'artifact proposed_fix': 'another' })).toEqual({
+      words:
+        'ada gave "Approved" at review, visit 2 before the artifact "proposed_fix" is edited, so a fork for real would go on with a decision nobody made on it; fork from token 12, before that step, leave the value as it is, or fork as a dry run',
+      decision: review,
+    })
+  })
+
+  it('names the earliest place to fork from when more than one value is edited', () => {
+    expect(resting({ 'artifact proposed_fix': 'another', input: '{"a":1}' })?.decision?.at).toBe(4)
+  })
+
+  it('is nothing where no decision rests on it, or where it is as it was', () => {
+    expect(resting({ 'artifact notes': 'another' })).toBeUndefined()
+    expect(resting({ 'artifact proposed_fix': 'as it was' })).toBeUndefined()
+    expect(restingEdit(plan({ ...asked, held: 'Why' }), { artifacts: {} })).toEqual({ words: 'Why' })
   })
 })

@@ -6,7 +6,7 @@ import type { RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
 import { verifyLedgerNode } from '@/lib/ect/ledger-verify-node'
 import type { Fact } from '@/lib/engine/facts'
-import type { Run } from '@/lib/engine/run'
+import type { Approval, Run } from '@/lib/engine/run'
 import type {
   ForkPlanView,
   ForkTreeView,
@@ -494,6 +494,49 @@ describe('a fork of a graph in topological order', () => {
     expect(fs.existsSync(file(`notes/${other}.txt`))).toBe(false)
     expect(read(`notes/${first}.txt`)).toBe('changed since')
     expect(await look(id, ({ visits }) => visits.get(first ?? '')?.state.status)).toBe('done')
+  })
+
+  it('carries no approval onto another input for real', async () => {
+    const run = await startRun(at.house, {
+      version: await keepDerived(
+        at.house,
+        graphOf({ hold: { kind: 'pause_for_approval', config: { reason: 'Look' } } }, []),
+        'person:ada',
+      ),
+      input: {},
+      by: 'person:ada',
+      dryRun: false,
+    })
+    const asked = await new Promise<Approval>((resolve, reject) => {
+      const ask = () =>
+        look(run, ({ openApprovals, approvals }) => {
+          const [id] = openApprovals
+          const found = id && approvals.get(id)
+          if (!found) return
+          off()
+          resolve(structuredClone(found))
+        }).catch(reject)
+      const off = at.house.store.onAppend((event) => void (event.runId === run && ask()))
+      void ask()
+    })
+    await at.house.book.execute(run, {
+      type: 'decide',
+      approval: asked.id,
+      verdict: 'approve',
+      by: 'person:ada',
+      action: asked.action,
+      comment: '',
+    })
+    await over(run)
+    const seq = await doneAt(run, 'hold')
+    const { digest, input: shown } = await planned(run, seq)
+    expect(shown.restsOn).toMatchObject({ node: 'hold', by: 'person:ada', at: seq - 1 })
+    expect(await refused(run, { at: seq, digest, dry_run: false, input: { other: 1 } })).toMatchObject({
+      status: 422,
+      code: 'fork_rests_on_decision',
+      detail: expect.stringContaining('ada approved at hold before the input is edited'),
+    })
+    expect((await planned(run, seq - 1)).input).not.toHaveProperty('restsOn')
   })
 })
 
