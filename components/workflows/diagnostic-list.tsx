@@ -1,8 +1,8 @@
 import { Info, TriangleAlert } from 'lucide-react'
 import { StateMark } from '@/components/ui/state'
-import type { Diagnostic } from '@/lib/base/diagnostic'
+import { type Diagnostic, worstFirst } from '@/lib/base/diagnostic'
 
-/** Every fault at once: how bad, where, what, and how to mend it. A click goes to the place. */
+/** Every fault at once, the worst first: how bad, where, what, and how to mend it. A click goes to the place. */
 export function DiagnosticList({
   diagnostics,
   onGoTo,
@@ -12,7 +12,7 @@ export function DiagnosticList({
 }) {
   return (
     <ul aria-label="Diagnostics">
-      {diagnostics.map((fault) => (
+      {worstFirst(diagnostics).map((fault) => (
         <li key={`${fault.line} ${fault.column} ${fault.code} ${fault.path}`}>
           <button
             type="button"

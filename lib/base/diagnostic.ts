@@ -15,3 +15,12 @@ export interface Diagnostic {
   /** JSON-pointer-like place in the document, `/nodes/2/id`. */
   path: string
 }
+
+const weights = { error: 0, warning: 1, info: 2 } as const satisfies Record<Diagnostic['severity'], number>
+
+/** As people read them: errors, then warnings, then notes, each in the order of the text. */
+export function worstFirst(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return [...diagnostics].sort(
+    (a, b) => weights[a.severity] - weights[b.severity] || a.line - b.line || a.column - b.column,
+  )
+}

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { Diagnostic } from '@/lib/base/diagnostic'
+import { type Diagnostic, worstFirst } from '@/lib/base/diagnostic'
 import { readWorkflow, withProblems } from '@/lib/formats/format'
 import { nodeKind } from '@/lib/nodes/registry'
 import { reachProblems } from '@/lib/policy/reach'
@@ -55,7 +55,7 @@ async function policyProblems(file: string, graph: WorkflowGraph, text: string):
 }
 
 function print({ file, format, valid, nodes, diagnostics }: Checked): void {
-  for (const { line, column, severity, message, mend, code } of diagnostics) {
+  for (const { line, column, severity, message, mend, code } of worstFirst(diagnostics)) {
     console.log(`${file}:${line}:${column}: ${severity}: ${message} ${mend} [${code}]`)
   }
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length

@@ -1111,3 +1111,11 @@ describe('arguments that a binding takes', () => {
     expect(binding({ ...declared, properties: {} }, takes)).toEqual([expect.stringContaining('it has none.')])
   })
 })
+
+it('never says of a faulty pack that nothing is to be done', () => {
+  const { diagnostics } = parsed(packOf({ work: to('nowhere') }))
+  expect(diagnostics.map(({ severity, code, mend }) => [severity, code, mend])).toEqual(
+    expect.arrayContaining([['info', 'promptpack_accepted_by', 'Its form needs no change.']]),
+  )
+  expect(diagnostics.map(({ mend }) => mend).join(' ')).not.toContain('Nothing is to be done')
+})

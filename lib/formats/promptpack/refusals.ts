@@ -81,7 +81,8 @@ function tellAccepted(
     message: other
       ? `PromptPack ${accepting.join(' and ')} accepts this pack; ${other} does not: ${withoutStop(why?.message ?? 'it has another form')}${more}.`
       : `PromptPack ${accepting.join(' and ')} accept this pack.`,
-    mend: other ? 'Nothing is to be done; one is enough.' : 'Nothing is to be done.',
+    // Of the form alone: what the pack means may still be wrong.
+    mend: other ? 'One is enough for its form.' : 'Its form needs no change.',
   })
 }
 
