@@ -183,6 +183,7 @@ describe('a tool is bound in the text of its pack', () => {
           [tool]: { shell_run: config },
         })
       }),
+      { examples: [[{ command: ['  \n'] }, 'a.b', false, false]] },
     )
   })
 })

@@ -214,9 +214,20 @@ function lineEnd(text: string, offset: number): number {
   return end === -1 ? text.length : end + 1
 }
 
+/** A text that begins or ends with blanks does not come back from a block of lines as it was; it is quoted. */
+function blocksFor(value: Json): { blockQuote?: false } {
+  return hasBlankEnds(value) ? { blockQuote: false } : {}
+}
+
+function hasBlankEnds(value: Json): boolean {
+  if (typeof value === 'string') return value !== value.trim()
+  if (Array.isArray(value)) return value.some(hasBlankEnds)
+  return isJsonObject(value) && Object.values(value).some(hasBlankEnds)
+}
+
 function written(value: JsonObject, column: number): string {
   const margin = ' '.repeat(column)
-  return stringify(value, { lineWidth: 0 })
+  return stringify(value, { lineWidth: 0, ...blocksFor(value) })
     .trimEnd()
     .split('\n')
     .map((line) => (line === '' ? '' : margin + line))
@@ -252,6 +263,7 @@ function rewrittenYaml(text: string, wanted: JsonObject, tool: string): string {
   for (const name of staleResults(inside, engine)) drop(document, inside, 'result_bindings', name)
   return document.toString({
     lineWidth: 0,
+    ...blocksFor(entry ?? null),
     indentSeq: !/^([ ]*)[^\s#-][^\n]*:[ ]*\r?\n\1- /m.test(text),
     ...(/^ {4}\S/m.test(text) && !/^ {2}\S/m.test(text) ? { indent: 4 } : {}),
   })
