@@ -1,6 +1,7 @@
 /*
  * Artifacts as they are kept and read. A text is kept as its own bytes and JSON in its canonical form, so that the hash
- * a token names is the hash of the thing itself; what is neither comes as base64 and is kept as the bytes it stands for.
+ * a token names is the hash of the thing itself; pictures, sound and the like come as base64 and are kept as the bytes they
+ * stand for.
  */
 import { canonicalJson } from '@/lib/base/canonical-json'
 import { sha256 } from '@/lib/base/hash'
@@ -30,8 +31,7 @@ function bytesOf(mediaType: string, value: Json): Uint8Array {
   if (isJsonType(mediaType)) return Buffer.from(canonicalJson(value))
   const text = typeof value === 'string' ? value : canonicalJson(value)
   const isBase64 =
-    !mediaType.startsWith('text/') &&
-    /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)
+    isBinaryType(mediaType) && /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)
   return Buffer.from(text, isBase64 ? 'base64' : 'utf8')
 }
 
@@ -59,8 +59,15 @@ export async function artifactValue(
 function readValue(mediaType: string, bytes: Uint8Array): Json {
   const text = Buffer.from(bytes)
   if (isJsonType(mediaType)) return JSON.parse(text.toString()) as Json
-  if (mediaType.startsWith('text/')) return text.toString()
+  if (!isBinaryType(mediaType)) return text.toString()
   return `(${mediaType}, ${bytes.byteLength.toLocaleString('en')} bytes)`
+}
+
+/** Types that no text is of: any other value is taken as it is written, however much it looks like base64. */
+function isBinaryType(mediaType: string): boolean {
+  return /^(?!image\/svg)(?:(?:image|audio|video|font)\/|application\/(?:octet-stream|pdf|zip|gzip|wasm)\b)/i.test(
+    mediaType,
+  )
 }
 
 function isJsonType(mediaType: string): boolean {

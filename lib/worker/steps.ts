@@ -277,7 +277,10 @@ export class Steps {
     const outcome = await this.limited(standing, async (signal) => {
       this.hold.check(this.ports.timer.now())
       try {
-        return await performed(standing, action, standing.effects(attempt, signal, follows), snapshot)
+        const effects = standing.effects(attempt, signal, follows)
+        const done = await performed(standing, action, effects, snapshot)
+        // Here, because an artifact that cannot be kept is a failure of the step like any other.
+        return { ...done, kept: keptArtifacts(standing, done.artifacts) }
       } catch (error) {
         if (error instanceof HandedOver) {
           if (error.fault) throw error.fault
@@ -295,7 +298,7 @@ export class Steps {
         return
       }
       const value = jsonValue(outcome.output)
-      const kept = this.keptArtifacts(standing, outcome.artifacts)
+      const { kept } = outcome
       const report = {
         type: 'succeeded',
         node: node.id,
@@ -322,14 +325,6 @@ export class Steps {
     }
     const failure = outOfTime ? failureOf(lateFor(node)) : failureOf(error)
     await this.execute({ type: 'failed', node: node.id, visit, attempt, failure })
-  }
-
-  /** The artifacts a step wrote, as they are kept. */
-  private keptArtifacts({ artifacts: slots }: Standing, written: Performed['artifacts'] = []) {
-    return written.flatMap(({ name, value }) => {
-      const slot = slots.find((declared) => declared.name === name)
-      return slot ? [{ name, stored: storedArtifact(slot, value) }] : []
-    })
   }
 
   /**
@@ -414,6 +409,14 @@ export class Steps {
     const name = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
     this.ports.log.error({ run: this.lease.runId, node: node.id, fault: name }, `A fault stopped ${node.id}`)
   }
+}
+
+/** The artifacts a step wrote, as they are kept. Throws EffectFailed `too_large`. */
+function keptArtifacts({ artifacts: slots }: Standing, written: Performed['artifacts'] = []) {
+  return written.flatMap(({ name, value }) => {
+    const slot = slots.find((declared) => declared.name === name)
+    return slot ? [{ name, stored: storedArtifact(slot, value) }] : []
+  })
 }
 
 /** Kinds that wait for somebody outside are only performed in a dry run, which asks nobody. */
