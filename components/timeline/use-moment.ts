@@ -31,36 +31,42 @@ export function useMoment(address: string | undefined, write: (address: string |
   const [at, setAt] = useState(() => seqFrom(address))
   const written = useRef(address)
   const wanted = useRef(address)
+  /** What was written and has not come back through React yet, oldest first. */
+  const sent = useRef<(string | undefined)[]>([])
   const writtenAt = useRef(0)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const latest = useRef(write)
   latest.current = write
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another address is the reason to look
+  const rest = useCallback(() => {
+    clearTimeout(timer.current)
+    timer.current = undefined
+  }, [])
+
   useEffect(() => {
-    if (timer.current !== undefined) return
-    // React may hear of an address late, when this page has written another: the browser's own is the one that counts.
-    const real = new URLSearchParams(window.location.search).get('at') ?? undefined
-    if (real === written.current) return
-    written.current = real
-    wanted.current = real
-    setAt(seqFrom(real))
-  }, [address])
+    const echo = sent.current.lastIndexOf(address)
+    if (echo !== -1) {
+      sent.current.splice(0, echo + 1)
+      // Next puts the address it has drawn into the browser again, over what was written since: the newest has to win.
+      if (sent.current.length > 0) latest.current(written.current)
+      return
+    }
+    if (address === written.current) return
+    rest()
+    written.current = address
+    wanted.current = address
+    setAt(seqFrom(address))
+  }, [address, rest])
 
   const put = useCallback(() => {
     timer.current = undefined
     if (wanted.current === written.current) return
     written.current = wanted.current
+    sent.current.push(wanted.current)
     writtenAt.current = performance.now()
     latest.current(wanted.current)
   }, [])
-  useEffect(
-    () => () => {
-      clearTimeout(timer.current)
-      timer.current = undefined
-    },
-    [],
-  )
+  useEffect(() => rest, [rest])
 
   const goTo = useCallback(
     (seq: number | undefined) => {
