@@ -26,6 +26,15 @@ export function seqFrom(text: string | undefined): number | undefined {
   return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
 }
 
+/** Puts a moment into the browser's address behind Next's back: it has heard of it already, and would draw it again. */
+function putBack(at: string | undefined): void {
+  const search = new URLSearchParams(window.location.search)
+  if (at === undefined) search.delete('at')
+  else search.set('at', at)
+  const url = search.size > 0 ? `?${search}` : window.location.pathname
+  History.prototype.replaceState.call(window.history, window.history.state, '', url)
+}
+
 /** `address` is what stands in the URL, `write` puts it there. */
 export function useMoment(address: string | undefined, write: (address: string | undefined) => void): Moment {
   const [at, setAt] = useState(() => seqFrom(address))
@@ -48,7 +57,7 @@ export function useMoment(address: string | undefined, write: (address: string |
     if (echo !== -1) {
       sent.current.splice(0, echo + 1)
       // Next puts the address it has drawn into the browser again, over what was written since: the newest has to win.
-      if (sent.current.length > 0) latest.current(written.current)
+      if (sent.current.length > 0) putBack(written.current)
       return
     }
     if (address === written.current) return
