@@ -14,8 +14,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 const root = path.resolve(import.meta.dirname, '..')
 
 /** Words shared across rooms, types alone: they may be imported wherever the table says `terms`. */
-const terms = ['hitl/terms', 'rollback/terms', 'checkpoint/terms']
-const engineMay = 'base ect workflow nodes policy breaker checkpoint rollback hitl triggers'.split(' ')
+const terms = ['hitl/terms', 'rollback/terms', 'checkpoint/terms', 'breaker/terms', 'pool/terms']
+const engineMay = 'base ect workflow nodes policy breaker pool checkpoint rollback hitl triggers'.split(' ')
 const workerMay = [...engineMay, 'engine', 'store', 'runners']
 const serverMay = [...workerMay, 'formats', 'view', 'worker', 'auth']
 
@@ -28,12 +28,13 @@ const mayImport: Record<string, string[]> = {
   nodes: ['base', 'workflow'],
   policy: ['base', 'workflow'],
   breaker: ['base'],
+  pool: ['base', 'workflow/graph'],
   checkpoint: ['base', 'ect'],
   rollback: ['base', 'ect', 'workflow', 'checkpoint'],
   hitl: ['base', 'ect', 'workflow/graph'],
   triggers: ['base', 'workflow'],
   engine: engineMay,
-  view: ['base', 'ect', 'workflow', 'nodes', 'engine', ...terms],
+  view: ['base', 'ect', 'workflow', 'nodes', 'engine', 'breaker', ...terms],
   store: [...engineMay, 'engine'],
   runners: ['base', 'workflow', 'nodes', 'policy', 'engine', ...terms],
   worker: workerMay,
@@ -48,7 +49,7 @@ const mayImport: Record<string, string[]> = {
 
 /** Rooms whose results follow from their arguments alone. */
 const pureRooms =
-  'ect workflow formats nodes policy breaker checkpoint rollback hitl triggers engine view'.split(' ')
+  'ect workflow formats nodes policy breaker pool checkpoint rollback hitl triggers engine view'.split(' ')
 const clockAndChance =
   /\b(Date\.now|new Date\(\s*\)|performance\.now|Math\.random|randomUUID|randomBytes|randomInt|getRandomValues|systemClock|mintUuid)\b/
 const databases = /^(better-sqlite3|@prisma\/|\.prisma|prisma$|pg$)/

@@ -10,6 +10,11 @@ const did: Record<Verdict, string> = {
   not_taken: 'Recorded that it did not happen:',
   acknowledge: 'Acknowledged',
   event: 'Gave the event to',
+  go_on_without: 'The rollback goes on without what cannot be prepared:',
+  abort: 'Called the rollback off:',
+  escalate: 'Left the rollback to a person:',
+  release: 'Probes may go on:',
+  hold: 'Probes stay held:',
 }
 
 /** Says what was just decided, and leads to the run it moved. */

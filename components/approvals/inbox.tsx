@@ -208,6 +208,12 @@ const answers: Record<ApprovalKind, string[]> = {
   irreversible_failed: ['acknowledge'],
   rollback_escalated: ['acknowledge'],
   rollback_failed: ['acknowledge'],
+  rollback_unprepared: ['go on without', 'call off', 'hand on'],
+  rollback_critical: ['go on', 'call off'],
+  cascade: ['acknowledge'],
+  circuit: ['let a probe go', 'keep holding'],
+  agent_error: ['acknowledge'],
+  resource_exhausted: ['acknowledge'],
   event: ['give the event'],
 }
 

@@ -26,6 +26,28 @@ export const kindWords: Record<ApprovalKind, { title: string; as: ShownState; be
     as: 'escalated',
     because: 'A rollback failed and the run is stopped.',
   },
+  rollback_unprepared: {
+    title: 'Rollback cannot be whole',
+    as: 'escalated',
+    because: 'An agent cannot take its part back. Nothing has changed yet.',
+  },
+  rollback_critical: {
+    title: 'Rollback reaches a critical step',
+    as: 'waiting',
+    because: 'The rollback of a cascade waits before a critical step.',
+  },
+  cascade: { title: 'Cascade', as: 'escalated', because: 'A failure is propagating to other steps.' },
+  circuit: {
+    title: 'Shared dependency failing',
+    as: 'escalated',
+    because: 'Probes are held until someone decides.',
+  },
+  agent_error: { title: 'Agent error', as: 'escalated', because: 'An agent of this run told of an error.' },
+  resource_exhausted: {
+    title: 'No room for critical work',
+    as: 'escalated',
+    because: 'Critical work has waited longer than it may.',
+  },
   event: {
     title: 'Event',
     as: 'waiting',
@@ -58,6 +80,29 @@ export const verdictWords: Record<Verdict, VerdictWords> = {
       help: 'The step does not run. Whoever began the run reads this.',
     },
   },
+  go_on_without: {
+    button: () => 'Go on without it',
+    past: 'went on without part of',
+    noun: 'answer',
+    ask: { label: 'Reason, kept in the ledger', help: 'What can be taken back is. The rest stays as it is.' },
+  },
+  abort: {
+    button: () => 'Call the rollback off',
+    past: 'called off the rollback of',
+    noun: 'answer',
+    ask: { label: 'Reason, kept in the ledger', help: 'Nothing is taken back. The run stands still.' },
+  },
+  escalate: {
+    button: () => 'Hand it on',
+    past: 'handed on the rollback of',
+    noun: 'answer',
+    ask: {
+      label: 'Reason, kept in the ledger',
+      help: 'Nothing is taken back. A person deals with it elsewhere.',
+    },
+  },
+  release: { button: () => 'Let one probe go', past: 'let probes go on for', noun: 'answer' },
+  hold: { button: () => 'Keep it open', past: 'keeps the probes held for', noun: 'answer' },
   took_effect: {
     button: () => 'It took effect',
     past: 'recorded the effect of',

@@ -14,6 +14,7 @@ import { Skeleton } from '@/components/ui/skeleton'
 import { StateMark } from '@/components/ui/state'
 import { TabPanel, Tabs } from '@/components/ui/tabs'
 import { isJsonObject } from '@/lib/base/json'
+import type { Verdict } from '@/lib/hitl/terms'
 import { nodeKind } from '@/lib/nodes/registry'
 import type { RollbackStatus } from '@/lib/rollback/terms'
 import { count, duration, momentOf } from '@/lib/ui/format-time'
@@ -521,7 +522,12 @@ const verdictPast = {
   not_taken: 'said that it did not take effect',
   acknowledge: 'took note',
   event: 'gave its event',
-}
+  go_on_without: 'let the rollback go on without it',
+  abort: 'called the rollback off',
+  escalate: 'handed it on',
+  release: 'let probes go on',
+  hold: 'kept the probes held',
+} satisfies Record<Verdict, string>
 
 /** True when a rollback to before the visit has something to take back, or to reset. */
 function takesBack({ state }: VisitView): boolean {

@@ -24,6 +24,12 @@ const acts = {
 /** An undo's act names what is done, not that it is done: a compensating action, or a state put back. */
 const undoActs = { compensate: 'compensate', restore: 'hp:restore' } as const
 
+/** Meanings that are spelled as another one and told apart by their claims: the answer to one undo, and a refused call (cascade section 4.5). */
+const spelledAs: ReadonlyMap<string, NamedMeaning> = new Map([
+  ['rollback_act_result', 'rollback_result'],
+  ['call_rejected', 'circuit_open'],
+])
+
 export type NamedMeaning = keyof typeof acts
 
 /** Claims that a draft names, and which of the two do. A claim of one draft only keeps that prefix in both vocabularies. */
@@ -82,7 +88,7 @@ export function spell(
   undo?: 'compensate' | 'restore' | 'remote',
 ): string {
   if (meaning === 'rollback_act') return undo === 'compensate' ? undoActs.compensate : undoActs.restore
-  const named = meaning === 'rollback_act_result' ? 'rollback_result' : meaning
+  const named = spelledAs.get(meaning) ?? meaning
   return Object.hasOwn(acts, named) ? acts[named as NamedMeaning][vocabulary] : `hp:${named}`
 }
 

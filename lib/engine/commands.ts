@@ -2,10 +2,11 @@
 import type { Hash } from '@/lib/base/hash'
 import type { ApprovalId, Mint, RollbackId } from '@/lib/base/ids'
 import type { Json } from '@/lib/base/json'
+import type { CallRefusal, CascadePattern, CircuitChange, CircuitStatus } from '@/lib/breaker/terms'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
-import type { Verdict } from '@/lib/hitl/terms'
+import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
-import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
+import type { CannotPrepare, RollbackScope, RollbackStatus, Vote } from '@/lib/rollback/terms'
 import type { Actor, ErrorType, ExhaustedLimit, FactBody, FactOf, Severity } from './facts'
 
 /** Time and chance, which arrive as arguments. */
@@ -37,6 +38,8 @@ export interface CheckpointTaken {
   description: string
   ttlS: number
   undo: UndoMethod
+  /** Checkpoints of the same step that it groups (NOTES 3.4). */
+  children?: string[]
 }
 
 export interface StepFailure {
@@ -45,6 +48,8 @@ export interface StepFailure {
   code: string
   description: string
   retriable: boolean
+  /** Error tokens, of this run or of others, that it follows from (ATD section 5). */
+  upstream?: string[]
 }
 
 /** The step of another run that begins this one. */
@@ -140,6 +145,50 @@ export type Command =
   | ({ type: 'heartbeat'; claimant: Actor; claimS: number } & OfVisit)
   | ({ type: 'checkpointed'; claimant: Actor; checkpoint: CheckpointTaken } & OfVisit)
   | ({ type: 'lapse' } & OfVisit)
+  /** A breaker refused a call of the step; nothing was sent. `attempt`: the one under way, absent before it began. */
+  | ({ type: 'rejected'; attempt?: number; refusal: CallRefusal } & OfVisit)
+  /** A call of the step changed a circuit. */
+  | ({ type: 'circuit_changed'; attempt: number; to: CircuitStatus; change: CircuitChange } & OfVisit)
+  /** The circuit lets calls go again: steps behind it ask at once. */
+  | { type: 'release'; circuit: string; downstream: string; by: Actor }
+  /** Something is worth saying and fails nothing: a step done with less, or without what it asked for. */
+  | ({ type: 'warn'; attempt: number; errorType: ErrorType; code: string; description: string } & OfVisit)
+  /** Asks people about something the engine noticed; the first question of a kind about a visit is the only open one. */
+  | ({
+      type: 'ask_about'
+      kind: Extract<
+        ApprovalKind,
+        'circuit' | 'cascade' | 'agent_error' | 'resource_exhausted' | 'rollback_critical'
+      >
+      role: string
+      sentence: string
+      reason: string
+      /** Tokens it rests on. */
+      par: string[]
+    } & OfVisit)
+  | ({
+      type: 'cascade'
+      pattern: CascadePattern
+      affectedAgents: number
+      blastRadius: Hash
+      description: string
+      par: string[]
+    } & OfVisit)
+  /** A person says that what a finished step gave is wrong: a semantic failure (cascade section 3.2). */
+  | ({ type: 'flag'; by: Actor; reason: string } & OfVisit)
+  /** An agent's signal (AERR section 5), about a checkpoint of the run. Told again it changes nothing. */
+  | {
+      type: 'signal'
+      errorId: string
+      agent: string
+      severity: Severity
+      errorType: ErrorType
+      checkpointId: string
+      description: string
+      upstream: string[]
+    }
+  /** The sealed states of these checkpoints were destroyed. */
+  | { type: 'purged'; checkpoints: string[] }
   | {
       type: 'decide'
       approval: ApprovalId
@@ -171,6 +220,28 @@ export type Command =
       reason: string
       by: Actor
       deadlineS: number
+      /** The narrower rollback under way that it takes over. */
+      supersedes?: RollbackId
+    }
+  | ({
+      type: 'voted'
+      rollback: RollbackId
+      checkpointId: string
+      agent: string
+      vote: Vote
+      how: 'asked' | 'derived' | 'here'
+      reason?: CannotPrepare
+      conflict?: string
+      description: string
+    } & OfVisit)
+  | {
+      type: 'decide_rollback'
+      rollback: RollbackId
+      decision: 'execute' | 'partial' | 'abort' | 'escalate'
+      without?: Hash
+      withoutCount: number
+      by: Actor
+      reason: string
     }
   | ({ type: 'act_began'; rollback: RollbackId; checkpointId: string; undo: UndoMethod } & OfVisit)
   | ({
@@ -181,6 +252,7 @@ export type Command =
       stateHashBefore?: Hash
       stateHashAfter?: Hash
       description: string
+      evidence?: Hash
       /** Asks a person, where the act could not be done. */
       escalateTo?: { role: string; sentence: string; action: Hash }
     } & OfVisit)

@@ -128,6 +128,9 @@ function copied(run: Run): Run {
     checkpoints: new Map(run.checkpoints),
     claimants: withCopies(run.claimants, (agents) => new Set(agents)),
     rollbacks: new Map(run.rollbacks),
+    circuits: new Map(run.circuits),
+    cascades: run.cascades.slice(),
+    signals: new Map(run.signals),
     takeBack: run.takeBack,
     walk: run.walk && copyOfWalk(run.walk, fresh),
     modelTokens: run.modelTokens,
@@ -204,7 +207,7 @@ function copyOfCheckpoint(checkpoint: CheckpointRef): CheckpointRef {
 }
 
 function copyOfRollback(rollback: Rollback): Rollback {
-  return { ...rollback, acts: new Map(rollback.acts) }
+  return { ...rollback, acts: new Map(rollback.acts), votes: new Map(rollback.votes) }
 }
 
 function withCopies<K, V>(map: ReadonlyMap<K, V>, copyOf: (value: V) => V): Map<K, V> {

@@ -57,6 +57,8 @@ function settle(
     },
     [approval.askedJti],
   )
+  // A critical step in the way of a rollback holds the rollback, not the step.
+  if (approval.kind === 'rollback_critical') return
   switch (wish.verdict) {
     case 'approve':
       return passHold(
@@ -75,6 +77,12 @@ function settle(
     case 'event':
       return completeByEvent(run, visit, { ...wish, event: wish.event ?? '' }, decidedJti, draft)
     case 'acknowledge':
+    // What follows from these is done by who asked: the rollback's coordinator, and the circuits.
+    case 'go_on_without':
+    case 'abort':
+    case 'escalate':
+    case 'release':
+    case 'hold':
       return
     default:
       wish.verdict satisfies never

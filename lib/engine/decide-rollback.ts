@@ -63,6 +63,34 @@ function underWay(run: Run, id: string): Rollback {
   return rollback
 }
 
+/** Phase 1: a holder's answer. The first one of each checkpoint stands. */
+export function decideVote(run: Run, wish: Wish<'voted'>, draft: Draft): void {
+  const rollback = underWay(run, wish.rollback)
+  if (rollback.decided || rollback.votes.has(wish.checkpointId)) {
+    throw new Problem('run_moved_on', `${wish.node} has answered already`)
+  }
+  const { type: _type, ...vote } = wish
+  const of = run.checkpoints.has(wish.checkpointId) ? [wish.checkpointId] : []
+  draft.add({ type: 'rollback_vote', ...vote, description: clip(wish.description, 600) }, [
+    rollback.requestJti,
+    ...of,
+  ])
+}
+
+/** Phase 1 is over: all of it is done, part of it, or nothing. */
+export function decideRollbackGoOn(run: Run, wish: Wish<'decide_rollback'>, draft: Draft): void {
+  const rollback = underWay(run, wish.rollback)
+  if (rollback.decided) {
+    throw new Problem('run_moved_on', `"${rollback.decided.decision}" was decided for ${rollback.id} already`)
+  }
+  const { type: _type, ...decision } = wish
+  const votes = [...rollback.votes.values()].map(({ jti }) => jti)
+  draft.add({ type: 'rollback_decided', ...decision, reason: clip(wish.reason, 1000) }, [
+    rollback.requestJti,
+    ...votes,
+  ])
+}
+
 export function decideAct(run: Run, wish: Wish<'act_began'>, draft: Draft): void {
   const rollback = underWay(run, wish.rollback)
   if (rollback.acts.has(wish.checkpointId)) {

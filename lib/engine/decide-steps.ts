@@ -42,6 +42,8 @@ interface Question {
   kind: ApprovalKind
   action: ActionRef
   sentence: string
+  /** Why they are asked; absent: what the author or the kind of question says. */
+  reason?: string
   par: string[]
 }
 
@@ -50,7 +52,7 @@ interface Question {
  * no deadline, and silence holds.
  */
 export function askPerson(
-  { visit, node, kind, action, sentence, par }: Question,
+  { visit, node, kind, action, sentence, reason, par }: Question,
   draft: Draft,
   at: At,
 ): void {
@@ -64,7 +66,10 @@ export function askPerson(
       node: node.id,
       visit: visit.visit,
       role: spec?.role ?? (typeof node.config.role === 'string' ? node.config.role : 'operator'),
-      reason: clip(approves ? (spec?.reason ?? 'The author asks for a person here') : reasonOf[kind], 400),
+      reason: clip(
+        reason ?? (approves ? (spec?.reason ?? 'The author asks for a person here') : reasonOf[kind]),
+        400,
+      ),
       sentence: clip(sentence, 600),
       action: action.hash,
       preview: action.preview,
@@ -84,6 +89,12 @@ const reasonOf: Record<Exclude<ApprovalKind, 'approval'>, string> = {
   irreversible_failed: 'A step that cannot be undone has failed',
   rollback_escalated: 'A rollback met a step that cannot be undone',
   rollback_failed: 'A rollback failed; the run stands still until a person acts',
+  rollback_unprepared: 'An agent cannot take its part back; nothing is done until a person says how to go on',
+  rollback_critical: 'The rollback of a cascade would reach a critical step; a person looks first',
+  cascade: 'A failure is propagating from one step to others',
+  circuit: 'Something that several workflows need keeps failing; probes are held until a person decides',
+  agent_error: 'An agent of this run told of an error',
+  resource_exhausted: 'Critical work has found no room',
   event: 'The workflow waits here for an event from outside',
 }
 
@@ -155,7 +166,7 @@ export function addCheckpoint(
   taskJti: string,
   draft: Draft,
 ): void {
-  const { jti, ...checkpoint } = taken
+  const { jti, children, ...checkpoint } = taken
   if (clip(checkpoint.rollbackUri, maxUriBytes) !== checkpoint.rollbackUri) {
     throw new Problem(
       'bad_request',
@@ -169,10 +180,11 @@ export function addCheckpoint(
       visit: visit.visit,
       attempt,
       ...checkpoint,
+      ...(children && { group: true }),
       target: clip(checkpoint.target, 400),
       description: clip(checkpoint.description, 800),
     },
-    [taskJti],
+    [taskJti, ...(children ?? [])],
     jti,
   )
 }
@@ -325,7 +337,7 @@ export function dueVisit(run: Run, node: string, visitNumber: number): Visit {
   const due =
     (state.status === 'pending' && run.ready.has(node)) ||
     state.status === 'approved' ||
-    (state.status === 'waiting' && state.for === 'retry')
+    (state.status === 'waiting' && (state.for === 'retry' || state.for === 'breaker'))
   if (!due)
     throw new Problem('run_moved_on', `${node} is ${state.status} in visit ${visit.visit}; it is not due`)
   return visit

@@ -8,9 +8,28 @@ import { clip } from '@/lib/base/clip'
 import { Problem } from '@/lib/base/problem'
 import type { At, Command, Decision } from './commands'
 import { decideApproval, decideComment, decideSilence } from './decide-approvals'
+import {
+  decideAskAbout,
+  decideCascade,
+  decideCircuitChanged,
+  decideFlag,
+  decidePurged,
+  decideRejected,
+  decideRelease,
+  decideSignal,
+  decideWarn,
+} from './decide-circuits'
 import { decideEvent, decideHeld } from './decide-events'
 import { decideFork } from './decide-fork'
-import { decideAct, decideActEnd, decideChoice, decideRollback, decideRollbackEnd } from './decide-rollback'
+import {
+  decideAct,
+  decideActEnd,
+  decideChoice,
+  decideRollback,
+  decideRollbackEnd,
+  decideRollbackGoOn,
+  decideVote,
+} from './decide-rollback'
 import {
   decideAsk,
   decideBegin,
@@ -88,6 +107,28 @@ function decideStarted(run: Run, command: Exclude<Command, { type: 'start' }>, d
       return decideActEnd(run, command, draft, at)
     case 'rollback_ended':
       return decideRollbackEnd(run, command, draft, at)
+    case 'rejected':
+      return decideRejected(run, command, draft)
+    case 'circuit_changed':
+      return decideCircuitChanged(run, command, draft)
+    case 'release':
+      return decideRelease(run, command, draft)
+    case 'warn':
+      return decideWarn(run, command, draft)
+    case 'ask_about':
+      return decideAskAbout(run, command, draft, at)
+    case 'cascade':
+      return decideCascade(run, command, draft)
+    case 'flag':
+      return decideFlag(run, command, draft)
+    case 'signal':
+      return decideSignal(run, command, draft)
+    case 'purged':
+      return decidePurged(run, command, draft)
+    case 'voted':
+      return decideVote(run, command, draft)
+    case 'decide_rollback':
+      return decideRollbackGoOn(run, command, draft)
     case 'choose':
       return decideChoice(run, command, draft, at.now)
     default:

@@ -80,7 +80,7 @@ function dueBeginnings(run: Run, now: number, list: Due[], alarms: number[]): vo
     const visit = run.visits.get(node) as Visit
     const { state } = visit
     if (state.status === 'approved') beginnings.push(visit)
-    if (state.status !== 'waiting' || state.for !== 'retry') continue
+    if (state.status !== 'waiting' || (state.for !== 'retry' && state.for !== 'breaker')) continue
     if (state.until > now) alarms.push(state.until)
     else beginnings.push(visit)
   }

@@ -8,13 +8,30 @@ import { resumesAt, retreat, walkedFrom } from './walk'
 export function evolveRollback(
   run: Run,
   fact: FactOf<
-    'rollback_request' | 'rollback_act' | 'rollback_act_result' | 'rollback_result' | 'rollback_choice'
+    | 'rollback_request'
+    | 'rollback_vote'
+    | 'rollback_decided'
+    | 'rollback_act'
+    | 'rollback_act_result'
+    | 'rollback_result'
+    | 'rollback_choice'
   >,
 ): void {
   if (fact.type === 'rollback_request') return evolveRequest(run, fact)
   const rollback = run.rollbacks.get(fact.rollback)
   if (!rollback) return
   switch (fact.type) {
+    case 'rollback_vote': {
+      const { type: _type, par: _par, rollback: _rollback, ...vote } = fact
+      rollback.votes.set(fact.checkpointId, vote)
+      return
+    }
+    case 'rollback_decided': {
+      const { decision, without, withoutCount, by, reason, jti, at } = fact
+      rollback.decided = { decision, without, withoutCount, by, reason, jti, at }
+      voidApprovals(run, ({ kind }) => kind === 'rollback_unprepared' || kind === 'rollback_critical', at)
+      return
+    }
     case 'rollback_act':
       rollback.acts.set(fact.checkpointId, {
         node: fact.node,
@@ -51,7 +68,10 @@ function evolveRequest(run: Run, fact: FactOf<'rollback_request'>): void {
     askedAt: fact.at,
     deadlineAt: fact.deadlineAt,
     acts: new Map(),
+    votes: new Map(),
   })
+  const narrower = fact.supersedes && run.rollbacks.get(fact.supersedes)
+  if (narrower) narrower.supersededBy = fact.rollback
   run.state = { status: 'rolling_back', rollback: fact.rollback }
   run.takeBack = undefined
   const inScope = nodesInScope(run, fact)
@@ -75,6 +95,9 @@ function evolveActResult(run: Run, rollback: Rollback, fact: FactOf<'rollback_ac
     resultJti: fact.jti,
     status: fact.status,
     description: fact.description,
+    stateHashBefore: fact.stateHashBefore,
+    stateHashAfter: fact.stateHashAfter,
+    evidence: fact.evidence,
   })
   if (checkpoint) {
     const begun = act !== undefined || checkpoint.undone?.begun === true

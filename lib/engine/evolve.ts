@@ -4,9 +4,11 @@
  * Deterministic and without clock, chance or I/O. It changes the run it is given in place and returns it (see run.ts
  * for why), and it believes its facts: what may follow what is decided in decide.ts, before a fact is signed.
  */
+import type { ApprovalKind } from '@/lib/hitl/terms'
 import type { Priority } from '@/lib/workflow/graph'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import { writeArtifact } from './artifacts'
+import { evolveCircuit } from './evolve-circuits'
 import { evolveRollback } from './evolve-rollback'
 import type { Actor, ExhaustedLimit, Fact, FactOf } from './facts'
 import { boundOf, countHeld } from './limits'
@@ -43,6 +45,9 @@ export function newRun(graph: GraphIndex): Run {
     checkpoints: new Map(),
     claimants: new Map(),
     rollbacks: new Map(),
+    circuits: new Map(),
+    cascades: [],
+    signals: new Map(),
     modelTokens: 0,
     writtenBytes: 0,
     toolCalls: 0,
@@ -119,7 +124,29 @@ function fold(run: Run, fact: Fact): void {
       run.state = { status: 'cancelling', by: fact.by, reason: fact.reason, exhausted: fact.exhausted }
       standDown(run, [...run.active], fact.at)
       break
+    case 'circuit_open':
+    case 'circuit_probe':
+    case 'circuit_close':
+    case 'call_rejected':
+    case 'circuit_released':
+      evolveCircuit(run, fact)
+      break
+    case 'cascade_detected':
+      run.cascades.push(fact)
+      break
+    case 'signal_received':
+      run.signals.set(fact.errorId, fact)
+      break
+    case 'checkpoint_purged': {
+      const checkpoint = run.checkpoints.get(fact.checkpointId)
+      if (checkpoint) run.checkpoints.set(checkpoint.jti, { ...checkpoint, purged: true })
+      break
+    }
+    case 'reported':
+      break
     case 'rollback_request':
+    case 'rollback_vote':
+    case 'rollback_decided':
     case 'rollback_act':
     case 'rollback_act_result':
     case 'rollback_result':
@@ -191,7 +218,10 @@ function evolveStep(run: Run, fact: StepFact): void {
         description,
         ttlS,
         undo,
+        ...(fact.group && { children: fact.par.filter((id) => run.checkpoints.has(id)) }),
       })
+      // A group comes after its children, and the step is taken back by it as by any of them.
+      if (fact.group) return
       visit.checkpoint = fact.jti
       visit.firstCheckpoint ??= fact.jti
       return
@@ -358,10 +388,15 @@ function evolveAsked(run: Run, fact: FactOf<'approval_asked'>): void {
     // What waits for its event begins by asking for it; nothing else is done in it.
     if (fact.kind === 'event') visit.startedAt ??= fact.at
     setState(run, visit, { status: 'waiting', for: 'person', approval: approval.id, since: fact.at })
-  } else if (fact.kind !== 'rollback_failed') {
+  } else if (escalates(fact.kind)) {
     const error = visit.state.status === 'failed' ? visit.state.error : undefined
     setState(run, visit, { status: 'escalated', error, approval: approval.id, since: fact.at })
   }
+}
+
+/** The questions that leave their step to a person; the others stand beside it. */
+function escalates(kind: ApprovalKind): boolean {
+  return kind === 'irreversible_failed' || kind === 'rollback_escalated'
 }
 
 /** ATD section 8.2: who goes first when not all can. */

@@ -70,7 +70,57 @@ type Fields<T extends FactType> = {
 }
 
 /** Every field of every fact: the type of this table is complete, so a new fact is tested or does not compile. */
-const fields: { [T in FactType]: Fields<T> } = {
+const ofCircuit = {
+  ...ofAttempt,
+  circuit: text,
+  caller: text,
+  downstream: text,
+  errorRate: fc.double({ min: 0, max: 1, noNaN: true }),
+  calls: count,
+  failures: count,
+  windowS: count,
+  cooldownS: count,
+  until: at,
+  reopened: count,
+  change: uuid,
+}
+
+/** Those that this installation signs itself. */
+const fields: { [T in Exclude<FactType, 'reported'>]: Fields<T> } = {
+  circuit_open: ofCircuit,
+  circuit_probe: ofCircuit,
+  circuit_close: ofCircuit,
+  call_rejected: {
+    ...ofAttempt,
+    circuit: text,
+    caller: text,
+    downstream: text,
+    because: fc.constantFrom('open', 'probing', 'forced', 'held'),
+    errorRate: fc.double({ min: 0, max: 1, noNaN: true }),
+    windowS: count,
+    cooldownS: count,
+    retryAt: at,
+    change: uuid,
+  },
+  circuit_released: { ...ofVisit, circuit: text, downstream: text, by: text },
+  cascade_detected: {
+    ...ofVisit,
+    pattern: fc.constantFrom('error_clustering', 'depth_first', 'breadth_first', 'latency_spike'),
+    affectedAgents: count,
+    blastRadius: hash,
+    description: text,
+  },
+  signal_received: {
+    ...ofVisit,
+    errorId: text,
+    agent: text,
+    severity: fc.constantFrom('info', 'warning', 'error', 'critical'),
+    errorType: fc.constantFrom('action_failed', 'timeout', 'unknown'),
+    checkpointId: uuid,
+    description: text,
+    upstream: texts,
+  },
+  checkpoint_purged: { ...ofVisit, checkpointId: uuid },
   workflow_start: {
     wfId: text,
     description: text,
@@ -116,6 +166,7 @@ const fields: { [T in FactType]: Fields<T> } = {
     description: text,
     ttlS: count,
     undo,
+    group: maybe(flag),
   },
   task_complete: {
     ...ofAttempt,
@@ -212,6 +263,28 @@ const fields: { [T in FactType]: Fields<T> } = {
     by: text,
     plan: hash,
     deadlineAt: at,
+    supersedes: maybe(id('rb')),
+  },
+  rollback_vote: {
+    ...ofVisit,
+    rollback: id('rb'),
+    checkpointId: text,
+    agent: text,
+    vote: fc.constantFrom('prepared', 'cannot_prepare'),
+    how: fc.constantFrom('asked', 'derived', 'here'),
+    reason: maybe(
+      fc.constantFrom('expired', 'irreversible', 'hash_mismatch', 'unknown_checkpoint', 'conflict'),
+    ),
+    conflict: maybe(text),
+    description: text,
+  },
+  rollback_decided: {
+    rollback: id('rb'),
+    decision: fc.constantFrom('execute', 'partial', 'abort', 'escalate'),
+    without: maybe(hash),
+    withoutCount: count,
+    by: text,
+    reason: text,
   },
   rollback_act: { ...ofVisit, rollback: id('rb'), checkpointId: text, undo },
   rollback_act_result: {
@@ -222,6 +295,7 @@ const fields: { [T in FactType]: Fields<T> } = {
     stateHashBefore: maybe(hash),
     stateHashAfter: maybe(hash),
     description: text,
+    evidence: maybe(hash),
   },
   rollback_result: {
     rollback: id('rb'),
@@ -235,19 +309,22 @@ const fields: { [T in FactType]: Fields<T> } = {
 }
 
 describe('a fact in claims', () => {
-  it.each(Object.keys(fields) as FactType[])('%s reads back as it was, in both vocabularies', (type) => {
-    const head = { type: fc.constant(type), jti: uuid, at, par: fc.array(uuid, { maxLength: 3 }) }
-    const arbitrary = fc.record({ ...head, ...(fields[type] as Record<string, fc.Arbitrary<unknown>>) })
-    fc.assert(
-      fc.property(arbitrary, fc.constantFrom('atd' as const, 'cascade' as const), (made, vocabulary) => {
-        const fact = Object.fromEntries(
-          Object.entries(made).filter(([, value]) => value !== undefined),
-        ) as unknown as Fact
-        expect(overTheWire(fact, vocabulary)).toEqual(fact)
-      }),
-      { numRuns: 60 },
-    )
-  })
+  it.each(Object.keys(fields) as (keyof typeof fields)[])(
+    '%s reads back as it was, in both vocabularies',
+    (type) => {
+      const head = { type: fc.constant(type), jti: uuid, at, par: fc.array(uuid, { maxLength: 3 }) }
+      const arbitrary = fc.record({ ...head, ...(fields[type] as Record<string, fc.Arbitrary<unknown>>) })
+      fc.assert(
+        fc.property(arbitrary, fc.constantFrom('atd' as const, 'cascade' as const), (made, vocabulary) => {
+          const fact = Object.fromEntries(
+            Object.entries(made).filter(([, value]) => value !== undefined),
+          ) as unknown as Fact
+          expect(overTheWire(fact, vocabulary)).toEqual(fact)
+        }),
+        { numRuns: 60 },
+      )
+    },
+  )
 
   it('that no run says is refused by name', () => {
     const claims = { ...claimsOf(runFact(), frame('atd')), exec_act: 'hp:moon_landing' }

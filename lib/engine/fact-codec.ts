@@ -18,6 +18,9 @@ interface Place {
   optional: boolean
 }
 
+/** Facts that this installation signs. What agents sign themselves is read in reported.ts. */
+type OwnFactType = Exclude<FactType, 'reported'>
+
 type FieldsOf<T extends FactType> = {
   [K in Exclude<keyof FactOf<T>, 'type' | keyof FactHead>]-?: Place
 }
@@ -28,7 +31,22 @@ const maybe = (claim: string, shape: Shape = 'text'): Place => ({ shape, claim, 
 const ofVisit = { node: at('node'), visit: at('visit', 'number') }
 const ofAttempt = { ...ofVisit, attempt: at('attempt', 'number') }
 
-const fields: { [T in FactType]: FieldsOf<T> } = {
+const ofCircuit = {
+  ...ofAttempt,
+  circuit: at('circuit'),
+  caller: at('caller'),
+  downstream: at('downstream_agent'),
+  errorRate: at('error_rate', 'number'),
+  calls: at('calls', 'number'),
+  failures: at('failures', 'number'),
+  windowS: at('window_s', 'number'),
+  cooldownS: at('cooldown_s', 'number'),
+  until: at('until', 'number'),
+  reopened: at('reopened', 'number'),
+  change: at('change'),
+}
+
+const fields: { [T in OwnFactType]: FieldsOf<T> } = {
   workflow_start: {
     wfId: at('wf_id'),
     description: at('description'),
@@ -80,6 +98,7 @@ const fields: { [T in FactType]: FieldsOf<T> } = {
     description: at('description'),
     ttlS: at('ttl', 'number'),
     undo: at('undo'),
+    group: maybe('group', 'flag'),
   },
   task_complete: {
     ...ofAttempt,
@@ -120,6 +139,45 @@ const fields: { [T in FactType]: FieldsOf<T> } = {
     upstream: at('upstream_errors', 'texts'),
     retryAt: maybe('retry_at', 'number'),
   },
+  circuit_open: ofCircuit,
+  circuit_probe: ofCircuit,
+  circuit_close: ofCircuit,
+  call_rejected: {
+    ...ofAttempt,
+    circuit: at('circuit'),
+    caller: at('caller'),
+    downstream: at('downstream_agent'),
+    because: at('because'),
+    errorRate: at('error_rate', 'number'),
+    windowS: at('window_s', 'number'),
+    cooldownS: at('cooldown_s', 'number'),
+    retryAt: at('retry_at', 'number'),
+    change: at('change'),
+  },
+  circuit_released: {
+    ...ofVisit,
+    circuit: at('circuit'),
+    downstream: at('downstream_agent'),
+    by: at('by'),
+  },
+  cascade_detected: {
+    ...ofVisit,
+    pattern: at('pattern'),
+    affectedAgents: at('affected_agents', 'number'),
+    blastRadius: at('blast_radius'),
+    description: at('description'),
+  },
+  signal_received: {
+    ...ofVisit,
+    errorId: at('error_id'),
+    agent: at('agent'),
+    severity: at('severity'),
+    errorType: at('error_type'),
+    checkpointId: at('checkpoint_id'),
+    description: at('description'),
+    upstream: at('upstream_errors', 'texts'),
+  },
+  checkpoint_purged: { ...ofVisit, checkpointId: at('checkpoint_id') },
   approval_asked: {
     ...ofVisit,
     approval: at('approval'),
@@ -159,6 +217,26 @@ const fields: { [T in FactType]: FieldsOf<T> } = {
     by: at('by'),
     plan: at('inp_hash'),
     deadlineAt: at('deadline_at', 'number'),
+    supersedes: maybe('supersedes'),
+  },
+  rollback_vote: {
+    ...ofVisit,
+    rollback: at('rollback_id'),
+    checkpointId: at('checkpoint_id'),
+    agent: at('agent'),
+    vote: at('vote'),
+    how: at('how'),
+    reason: maybe('reason'),
+    conflict: maybe('conflicting_rollback_id'),
+    description: at('description'),
+  },
+  rollback_decided: {
+    rollback: at('rollback_id'),
+    decision: at('decision'),
+    without: maybe('without'),
+    withoutCount: at('without_count', 'number'),
+    by: at('by'),
+    reason: at('reason'),
   },
   rollback_act: {
     ...ofVisit,
@@ -174,6 +252,7 @@ const fields: { [T in FactType]: FieldsOf<T> } = {
     stateHashBefore: maybe('state_hash_before'),
     stateHashAfter: maybe('state_hash_after'),
     description: at('description'),
+    evidence: maybe('evidence'),
   },
   rollback_result: {
     rollback: at('rollback_id'),
@@ -253,10 +332,10 @@ export function factOf(claims: Claims): Fact {
   return fact as unknown as Fact
 }
 
-/** The types by their acts in either vocabulary; the answer to one undo is spelled as the answer to all. */
+/** The types by their acts in either vocabulary; some are spelled as another one and told apart by their claims. */
 const typesByAct = new Map<string, string>(
   [...places.keys()]
-    .filter((type) => type !== 'rollback_act_result')
+    .filter((type) => type !== 'rollback_act_result' && type !== 'call_rejected')
     .flatMap((type) => [
       [spell(type, 'atd'), type],
       [spell(type, 'cascade'), type],
@@ -265,8 +344,10 @@ const typesByAct = new Map<string, string>(
 
 function typeOf(claims: Claims): FactType {
   const meaning = typesByAct.get(claims.exec_act) ?? meaningOf(claims.exec_act)
-  const answersOne = meaning === 'rollback_result' && readClaim(claims.ext, 'node') !== undefined
-  const type = answersOne ? 'rollback_act_result' : meaning
+  const has = (claim: string) => readClaim(claims.ext, claim) !== undefined
+  let type = meaning
+  if (meaning === 'rollback_result' && has('node')) type = 'rollback_act_result'
+  if (meaning === 'circuit_open' && has('retry_at')) type = 'call_rejected'
   if (type === undefined || !places.has(type)) {
     throw new Problem(
       'ect_claim_invalid',

@@ -5,10 +5,11 @@
  */
 import type { Hash } from '@/lib/base/hash'
 import type { ApprovalId, RollbackId } from '@/lib/base/ids'
+import type { CascadePattern, RefusedBecause } from '@/lib/breaker/terms'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
-import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
+import type { CannotPrepare, RollbackScope, RollbackStatus, Vote } from '@/lib/rollback/terms'
 import type { Silence } from '@/lib/workflow/graph'
 
 /** ATD section 3.2. */
@@ -24,6 +25,43 @@ export type ErrorType =
   | 'unknown'
 /** Who acted, as tokens name them: `person:ada`, `agent:spiffe://…`, `silence`, `engine`. */
 export type Actor = string
+
+interface CircuitWords {
+  circuit: string
+  caller: string
+  downstream: string
+  errorRate: number
+  calls: number
+  failures: number
+  windowS: number
+  cooldownS: number
+  /** Open: when one probe may go. Half-open: when the probe counts as failed. Ms since the epoch. */
+  until: number
+  reopened: number
+  change: string
+}
+
+/** What a foreign token says, in the fold's words. */
+export interface Reported {
+  /** SPIFFE id of the signer. */
+  agent: string
+  act: string
+  /** What the act means, where either vocabulary names it. */
+  meaning?: string
+  label: string
+  description: string
+  outHash?: Hash
+  severity?: Severity
+  errorType?: ErrorType
+  checkpointId?: string
+  reversible?: boolean
+  rollbackUri?: string
+  target?: string
+  ttlS?: number
+  status?: RollbackStatus
+  downstream?: string
+  errorRate?: number
+}
 
 export interface FactHead {
   /** The token's own id, a UUID. */
@@ -115,6 +153,8 @@ export type FactBody =
       description: string
       ttlS: number
       undo: UndoMethod
+      /** It groups those that `par` names: rolling it back rolls them back, latest first (NOTES 3.4). */
+      group?: boolean
     } & OfAttempt)
   | ({
       type: 'task_complete'
@@ -166,6 +206,49 @@ export type FactBody =
       /** Present with severity `warning`: the attempt failed and the next one is due then (ms since the epoch). */
       retryAt?: number
     } & OfAttempt)
+  /** A call of this step made the circuit open, let it be the one probe, or closed it. `change` is that token in the circuit's own chain. */
+  | ({ type: 'circuit_open' } & CircuitWords & OfAttempt)
+  | ({ type: 'circuit_probe' } & CircuitWords & OfAttempt)
+  | ({ type: 'circuit_close' } & CircuitWords & OfAttempt)
+  /** A breaker refused the step's call before anything was sent (cascade section 4.4); the step asks again at `retryAt`. */
+  | ({
+      type: 'call_rejected'
+      circuit: string
+      caller: string
+      downstream: string
+      because: RefusedBecause
+      errorRate: number
+      windowS: number
+      cooldownS: number
+      retryAt: number
+      change: string
+    } & OfAttempt)
+  /** The circuit that the step waited behind lets calls go again. */
+  | ({ type: 'circuit_released'; circuit: string; downstream: string; by: Actor } & OfVisit)
+  /** A failure is propagating (cascade section 5.3). The node is where it seems to come from. */
+  | ({
+      type: 'cascade_detected'
+      pattern: CascadePattern
+      affectedAgents: number
+      /** Document with the agents, by name. */
+      blastRadius: Hash
+      description: string
+    } & OfVisit)
+  /** An agent of the run told of an error of its own (AERR section 5). `par` is the checkpoint it names. */
+  | ({
+      type: 'signal_received'
+      errorId: string
+      agent: string
+      severity: Severity
+      errorType: ErrorType
+      checkpointId: string
+      description: string
+      upstream: string[]
+    } & OfVisit)
+  /** The sealed state of a checkpoint past its time was destroyed. Its token stays. */
+  | ({ type: 'checkpoint_purged'; checkpointId: string } & OfVisit)
+  /** A token of an agent outside that joined the run as it was signed; `act` as it is spelled there. */
+  | ({ type: 'reported' } & Reported)
   | ({
       type: 'approval_asked'
       approval: ApprovalId
@@ -217,6 +300,33 @@ export type FactBody =
       plan: Hash
       /** When the rollback is out of time, in ms since the epoch. */
       deadlineAt: number
+      /** The narrower rollback under way that this one takes over (cascade section 6.8). */
+      supersedes?: RollbackId
+    }
+  /** Phase 1: one checkpoint's holder says whether it can be taken back (cascade section 6.5). Changes nothing. */
+  | ({
+      type: 'rollback_vote'
+      rollback: RollbackId
+      checkpointId: string
+      /** SPIFFE id of the holder; this installation's own for what it holds itself. */
+      agent: string
+      vote: Vote
+      /** Asked over the two-phase protocol; told by checkpoint and reversibility, for who speaks one phase only; looked up here. */
+      how: 'asked' | 'derived' | 'here'
+      reason?: CannotPrepare
+      conflict?: string
+      description: string
+    } & OfVisit)
+  /** Phase 2 begins, for all or without some; or nothing is done. */
+  | {
+      type: 'rollback_decided'
+      rollback: RollbackId
+      decision: 'execute' | 'partial' | 'abort' | 'escalate'
+      /** Document with the checkpoints that are left as they are; absent: none. */
+      without?: Hash
+      withoutCount: number
+      by: Actor
+      reason: string
     }
   /** One step's undo began. Spelled `compensate` for compensating actions. */
   | ({ type: 'rollback_act'; rollback: RollbackId; checkpointId: string; undo: UndoMethod } & OfVisit)
@@ -229,6 +339,8 @@ export type FactBody =
       stateHashBefore?: Hash
       stateHashAfter?: Hash
       description: string
+      /** The agent's own signed answer, verified and kept. */
+      evidence?: Hash
     } & OfVisit)
   | {
       type: 'rollback_result'

@@ -11,6 +11,7 @@
  */
 import type { Hash } from '@/lib/base/hash'
 import type { ApprovalId, RollbackId } from '@/lib/base/ids'
+import type { CircuitStatus } from '@/lib/breaker/terms'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
@@ -57,7 +58,7 @@ export type VisitState =
   /** Approved, and not begun yet. */
   | { status: 'approved'; approval: ApprovalId; action: Hash; by: Actor }
   | { status: 'waiting'; for: 'agent'; since: number }
-  | { status: 'waiting'; for: 'breaker'; since: number }
+  | { status: 'waiting'; for: 'breaker'; since: number; circuit: string; downstream: string; until: number }
   | { status: 'waiting'; for: 'retry'; until: number; error: VisitError }
   | {
       status: 'running'
@@ -87,6 +88,10 @@ export interface CheckpointRef {
   description: string
   ttlS: number
   undo: UndoMethod
+  /** Of a group: the checkpoints it groups. */
+  children?: string[]
+  /** Its sealed state was destroyed, since its time had passed. */
+  purged?: true
   /** Present once a rollback used it, or gave it up. `begun`: some rollback set out to undo it. */
   undone?: { rollback: RollbackId; status: RollbackStatus; begun: boolean }
 }
@@ -177,12 +182,46 @@ export interface Rollback {
       resultJti?: string
       status?: RollbackStatus
       description: string
+      stateHashBefore?: Hash
+      stateHashAfter?: Hash
+      /** The agent's own signed answer. */
+      evidence?: Hash
     }
   >
+  /** Checkpoint id (or node/visit, of a step without one) → what its holder said in phase 1. */
+  votes: Map<string, RollbackVote>
+  /** How phase 1 ended; absent while it goes on. */
+  decided?: Pick<
+    FactOf<'rollback_decided'>,
+    'decision' | 'without' | 'withoutCount' | 'by' | 'reason' | 'jti' | 'at'
+  >
+  /** The broader rollback that took it over. */
+  supersededBy?: RollbackId
   status?: RollbackStatus
   resultJti?: string
   choice?: 'end' | 'go_on'
 }
+
+export type RollbackVote = Omit<FactOf<'rollback_vote'>, 'type' | 'par' | 'rollback'>
+
+/** A circuit as the run's own calls met it: what its tokens said last. */
+export interface SeenCircuit {
+  circuit: string
+  caller: string
+  downstream: string
+  status: CircuitStatus
+  errorRate: number
+  /** Open: when a probe may go. */
+  until: number
+  cooldownS: number
+  reopened: number
+  /** The token that says so, in this run. */
+  jti: string
+  at: number
+}
+
+/** A cascade that was seen in the run, newest last. */
+export type SeenCascade = Omit<FactOf<'cascade_detected'>, 'type' | 'par'>
 
 /** The walk of a stepwise run (walk.ts). */
 export interface Walk {
@@ -257,6 +296,11 @@ export interface Run {
   /** Agents that ever began a node, by node: who belongs to the run (NOTES 3.8). */
   claimants: Map<string, Set<string>>
   rollbacks: Map<RollbackId, Rollback>
+  /** By circuit id. */
+  circuits: Map<string, SeenCircuit>
+  cascades: SeenCascade[]
+  /** Errors that agents of the run told of, by the id they gave them. */
+  signals: Map<string, FactOf<'signal_received'>>
   /** The question that nobody answered, and whose author wants the run taken back for it; until that is asked for. */
   takeBack?: ApprovalId
   /** Present in stepwise order. */

@@ -22,6 +22,15 @@ const questions: Record<ApprovalKind, Question> = {
   // RFC 0009, external orchestration: which event, the graph says.
   event: { level: 2, verdicts: ['event'], editable: false },
   // ATD section 7: a failed rollback stops the workflow.
+  // Cascade section 6.5: partial, or abort and escalate.
+  rollback_unprepared: { level: 2, verdicts: ['go_on_without', 'abort', 'escalate'], editable: false },
+  // ATD section 8, level 1: a pause that a person may lift.
+  rollback_critical: { level: 1, verdicts: ['approve', 'refuse'], editable: false },
+  cascade: { level: 2, verdicts: ['acknowledge'], editable: false },
+  // ATD section 6.3 and 8: N breakers, or three probes that failed.
+  circuit: { level: 2, verdicts: ['release', 'hold'], editable: false },
+  agent_error: { level: 2, verdicts: ['acknowledge'], editable: false },
+  resource_exhausted: { level: 2, verdicts: ['acknowledge'], editable: false },
   rollback_failed: { level: 3, verdicts: ['acknowledge'], editable: false },
 }
 

@@ -16,3 +16,13 @@ export type PlanFate =
   | 'untouched'
   /** A finished step outside the plan used its output. */
   | 'locked'
+/** Cascade section 6.5, phase 1. */
+export type Vote = 'prepared' | 'cannot_prepare'
+/** Why a checkpoint cannot be taken back (NOTES 4); `unreachable` is ours: its agent gave no answer in time. */
+export type CannotPrepare =
+  | 'expired'
+  | 'irreversible'
+  | 'hash_mismatch'
+  | 'unknown_checkpoint'
+  | 'conflict'
+  | 'unreachable'

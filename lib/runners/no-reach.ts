@@ -3,7 +3,7 @@ import { EffectFailed, type Effects } from './runner'
 /** What a step may reach beyond files, HTTP and agents. */
 export type Reach = Pick<
   Effects,
-  'allow' | 'secret' | 'authored' | 'spendBytes' | 'models' | 'mcp' | 'children'
+  'allow' | 'secret' | 'authored' | 'spendBytes' | 'models' | 'mcp' | 'children' | 'calls'
 >
 
 function nothing(what: string): () => Promise<never> {
@@ -18,6 +18,7 @@ export const noReach: Reach = {
   secret: async () => undefined,
   authored: async () => undefined,
   spendBytes: async () => undefined,
+  calls: { through: (_downstream, call) => call() },
   models: { ask: nothing('model backends'), names: () => [] },
   mcp: {
     tool: async () => undefined,

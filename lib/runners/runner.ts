@@ -10,6 +10,7 @@
  */
 import type { Hash } from '@/lib/base/hash'
 import type { Json, JsonObject } from '@/lib/base/json'
+import type { CallRefusal, Downstream } from '@/lib/breaker/terms'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ErrorType, ExhaustedLimit, Severity } from '@/lib/engine/facts'
 import type { Consequence } from '@/lib/nodes/node-kind'
@@ -94,9 +95,21 @@ export interface Effects {
   models: Models
   mcp: McpServers
   children: ChildRuns
+  calls: Calls
   /** What a child process may use, from the workflow's budget. Absent: what the system gives. */
   childLimits?: ChildLimits
   now(): number
+}
+
+/** Calls to others, each behind its breaker (ATD section 6). */
+export interface Calls {
+  /**
+   * Makes the call, unless the circuit to `downstream` refuses it: then throws EffectFailed `circuit_open` with its
+   * `refusal`, and nothing was sent. How the call ends counts for the circuit. What says that the downstream is well but
+   * does not want to (a refusal, a bad request) counts as an answer. Of a probe only an answer that `verified` says yes
+   * to counts as a success (cascade section 9.2); absent: any answer does.
+   */
+  through<T>(downstream: Downstream, call: () => Promise<T>, verified?: (answer: T) => boolean): Promise<T>
 }
 
 /** Bounds of one child process and, each for itself, of all it starts. */
@@ -267,11 +280,17 @@ export class EffectFailed extends Error {
   readonly retriable: boolean
   /** True when it is not known whether the world changed (a lost answer to a request that is not safe). */
   readonly outcomeUnknown: boolean
+  /** Present when a breaker refused the call here, before anything was sent. */
+  readonly refusal?: CallRefusal
+  /** Errors that whoever was called names as its causes: ids of their tokens. */
+  readonly upstream: readonly string[]
 
   constructor(
     code: string,
     sentence: string,
-    more: Partial<Pick<EffectFailed, 'errorType' | 'severity' | 'retriable' | 'outcomeUnknown'>> = {},
+    more: Partial<
+      Pick<EffectFailed, 'errorType' | 'severity' | 'retriable' | 'outcomeUnknown' | 'refusal' | 'upstream'>
+    > = {},
   ) {
     super(sentence)
     this.code = code
@@ -279,6 +298,8 @@ export class EffectFailed extends Error {
     this.severity = more.severity ?? 'error'
     this.retriable = more.retriable ?? false
     this.outcomeUnknown = more.outcomeUnknown ?? false
+    this.refusal = more.refusal
+    this.upstream = more.upstream ?? []
   }
 }
 

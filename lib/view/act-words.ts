@@ -52,6 +52,28 @@ export function actWords(fact: Fact): string {
       return 'run resumed'
     case 'cancel_asked':
       return 'cancel asked'
+    case 'circuit_open':
+      return fact.reopened > 0 ? 'probe failed, breaker open' : 'breaker opened'
+    case 'circuit_probe':
+      return 'breaker let a probe go'
+    case 'circuit_close':
+      return 'breaker closed'
+    case 'call_rejected':
+      return 'call refused by breaker'
+    case 'circuit_released':
+      return 'breaker lets go'
+    case 'cascade_detected':
+      return 'cascade seen'
+    case 'signal_received':
+      return 'agent told of an error'
+    case 'checkpoint_purged':
+      return 'sealed state destroyed'
+    case 'reported':
+      return fact.label || fact.act
+    case 'rollback_vote':
+      return fact.vote === 'prepared' ? 'prepared' : 'cannot prepare'
+    case 'rollback_decided':
+      return rollbackDecisionWords[fact.decision] ?? `rollback: ${fact.decision}`
     case 'rollback_request':
       return 'rollback asked'
     case 'rollback_act':
@@ -84,6 +106,18 @@ const verdictWords: Record<string, string> = {
   not_taken: 'said it did not',
   acknowledge: 'acknowledged',
   event: 'gave an event',
+  go_on_without: 'goes on without',
+  abort: 'called it off',
+  escalate: 'handed it on',
+  release: 'let probes go on',
+  hold: 'holds the probes',
+}
+
+const rollbackDecisionWords: Record<string, string> = {
+  execute: 'rollback may begin',
+  partial: 'rollback goes on without some',
+  abort: 'rollback called off',
+  escalate: 'rollback left to a person',
 }
 
 const undoWords: Record<string, string> = {

@@ -35,6 +35,7 @@ export function effectsFor(
     secret: reach.secret,
     authored: reach.authored,
     spendBytes: reach.spendBytes,
+    calls: reach.calls,
     // Made when they are asked for: most steps ask for none.
     get models() {
       return reach.models

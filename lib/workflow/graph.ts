@@ -34,6 +34,8 @@ export interface WorkflowGraph {
   budget: Budget
   policy: Policy
   rules: HitlRule[]
+  /** What follows by itself when something goes wrong. */
+  containment?: Containment
   /** Model backends the workflow names for itself, besides those of the installation. */
   backends?: Backend[]
   /** Where each named secret is found; values are looked up at the last moment and never kept. */
@@ -57,10 +59,38 @@ export interface GraphNode {
   /** Seconds; absent: the kind's default. */
   timeoutS?: number
   retry?: Retry
+  /** What it asks of the pool it is done in; advisory (ATD section 9). */
+  resources?: Resources
+  /** Thresholds of the breaker between this step and what it calls (ATD section 6.4). */
+  circuit?: { threshold?: number; windowS?: number; minCalls?: number }
+  /**
+   * What becomes of the step while a breaker refuses its calls: it waits, fails, or is done without (a step that is not
+   * critical; cascade section 4.4). Absent: it waits.
+   */
+  whenOpen?: 'wait' | 'fail' | 'degrade'
+  /** What an error in it leads to by itself. Absent: what the workflow says. */
+  onError?: OnError
   /** Stepwise: how often the node may be entered, and where to go instead after that. */
   maxVisits?: number
   onMaxVisits?: string
   extra: JsonObject
+}
+
+/** Nothing; a person is asked; or what the failed step did, and all that followed, is taken back (ATD section 5). */
+export type OnError = 'nothing' | 'escalate' | 'rollback'
+
+export interface Containment {
+  /** Absent: a person is asked about critical errors of steps that have an effect, and nothing follows from others. */
+  onError?: OnError
+  /** When an agent cannot prepare a rollback: ask, go on without it where it is off the critical path, or stop. Absent: ask. */
+  onUnprepared?: 'ask' | 'partial' | 'abort'
+}
+
+export interface Resources {
+  cpu?: number
+  memoryMb?: number
+  gpu?: number
+  networkMbps?: number
 }
 
 export interface GraphEdge {

@@ -104,7 +104,7 @@ export class People {
     truth.checkKept(this.kept)
     const refused = new Set(this.refusedTags)
     for (const fact of truth.facts) {
-      const tag = 'comment' in fact ? fact.comment : 'reason' in fact ? fact.reason : ''
+      const tag = 'comment' in fact ? fact.comment : 'reason' in fact ? (fact.reason ?? '') : ''
       must(!refused.has(tag), () => `${tag} was refused, and is in the ledger as ${fact.type}`)
     }
   }
