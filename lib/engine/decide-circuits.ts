@@ -218,6 +218,7 @@ export function decidePurged(run: Run, wish: Wish<'purged'>, draft: Draft): void
 
 /** What a word about a visit follows: its latest token, or what it would begin from. */
 function lastOf(run: Run, visit: Visit): string[] {
+  if (visit.state.status === 'running') return [latestOf(visit)]
   const latest = visit.doneJti ?? visit.lastJti ?? visit.checkpoint ?? visit.taskJti
   return latest === undefined ? parentsOfStep(run, visit) : [latest]
 }

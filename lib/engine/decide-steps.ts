@@ -281,7 +281,8 @@ function addError(
   checkpointId?: string,
 ): { jti: string; over: boolean } {
   const { retry } = nodeOf(run, visit.node)
-  const again = failure.retriable && run.state.status !== 'cancelling' && attempt < (retry?.maxAttempts ?? 1)
+  const tried = attempt - (visit.refused ?? 0)
+  const again = failure.retriable && run.state.status !== 'cancelling' && tried < (retry?.maxAttempts ?? 1)
   const routed = !again && run.walk !== undefined && mayFollow(run, run.walk, visit.node, 'error')
   const jti = draft.add(
     {

@@ -61,8 +61,8 @@ function evolveRejected(run: Run, fact: FactOf<'call_rejected'>): void {
   const visit = visitOf(run, fact.node, fact.visit)
   if (!visit) return
   visit.lastJti = jti
-  visit.attempt = fact.attempt
   visit.startedAt ??= at
+  if (visit.state.status === 'running') visit.refused = (visit.refused ?? 0) + 1
   const since = visit.state.status === 'waiting' && visit.state.for === 'breaker' ? visit.state.since : at
   setState(run, visit, { status: 'waiting', for: 'breaker', since, circuit, downstream, until: retryAt })
 }

@@ -134,6 +134,23 @@ const undoBegan =
     undo: 'restore',
   })
 
+const circuit = { circuit: 'c1', caller: 'workflow:w', downstream: 'backend:b', errorRate: 0.75 }
+
+/** A breaker refuses the step's call, opens because of it, or lets it go again. */
+const atBreaker =
+  (node: string, what: 'rejected' | 'opened' | 'released'): Word =>
+  (run, at) => {
+    const attempt = run.visits.get(node)?.attempt ?? 1
+    const common = { ...placeOf(run, node), ...circuit }
+    if (what === 'released') {
+      const { errorRate: _errorRate, caller: _caller, ...rest } = common
+      return { type: 'circuit_released', ...rest, by: 'engine' }
+    }
+    const words = { ...common, attempt, windowS: 60, cooldownS: 30, change: 'elsewhere' }
+    if (what === 'rejected') return { type: 'call_rejected', ...words, because: 'open', retryAt: at + 30_000 }
+    return { type: 'circuit_open', ...words, calls: 4, failures: 3, until: at + 30_000, reopened: 0 }
+  }
+
 const refused =
   (node: string): Word =>
   (run) => ({
@@ -197,6 +214,9 @@ const one: fc.Arbitrary<Word> = fc.oneof(
   onNode((node) => approved(node)),
   onNode(refused),
   onNode(commented),
+  onNode((node) => atBreaker(node, 'rejected')),
+  onNode((node) => atBreaker(node, 'opened')),
+  onNode((node) => atBreaker(node, 'released')),
   onNode((node) => given(node, 'next')),
   onNode((node) => artifact(node, 'report', 'replace')),
   fc.tuple(fc.constantFrom(...nodes), label).map(([node, said]) => done(node, said)),

@@ -100,6 +100,8 @@ export interface Visit {
   node: string
   visit: number
   attempt: number
+  /** Attempts that a breaker refused in the middle: they did nothing, and use up no retry. */
+  refused?: number
   state: VisitState
   /** Digest of the action of the latest attempt or offer. */
   action?: Hash

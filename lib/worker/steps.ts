@@ -7,6 +7,7 @@
  */
 import { isJsonObject } from '@/lib/base/json'
 import { isProblem, Problem } from '@/lib/base/problem'
+import type { CallRefusal } from '@/lib/breaker/terms'
 import { checkCheckpointRoom, DEFAULT_TTL_S, isCheckpointDue } from '@/lib/checkpoint/due'
 import type { ActionRef, CheckpointTaken, StepFailure } from '@/lib/engine/commands'
 import { parentsOfStep } from '@/lib/engine/draft'
@@ -104,8 +105,13 @@ export class Steps {
   /** The attempt failed before it began; nothing happened to the world. */
   private async unresolved(standing: Standing, error: unknown): Promise<void> {
     if (this.hold.lost.aborted) return
-    this.note(error, standing)
     const { node, visit } = standing
+    const refusal = refusalIn(error)
+    if (refusal) {
+      await this.execute({ type: 'rejected', node: node.id, visit, refusal })
+      return
+    }
+    this.note(error, standing)
     await this.execute({ type: 'unresolved', node: node.id, visit, failure: failureOf(error) })
   }
 
@@ -318,6 +324,11 @@ export class Steps {
     }
     const { error, outOfTime } = outcome
     if (outOfTime && this.hold.lost.aborted) return
+    const refusal = refusalIn(error)
+    if (refusal) {
+      await this.execute({ type: 'rejected', node: node.id, visit, attempt, refusal })
+      return
+    }
     // A fault of ours in the middle of an effect says as little of it as a lost answer.
     const unknown = error instanceof EffectFailed ? error.outcomeUnknown : outOfTime || !isProblem(error)
     if (unknown && action.consequence !== 'read_only' && !standing.dryRun) {
@@ -343,6 +354,7 @@ export class Steps {
       snapshot ? probed(runner, action, snapshot, standing.effects(attempt, signal, how.follows)) : 'unknown',
     )
     if (this.hold.lost.aborted) return
+    if (typeof outcome === 'object') return this.lookLater(outcome)
     if (outcome === 'took_effect') {
       const value = jsonValue({ recovered: true })
       const report = {
@@ -362,6 +374,11 @@ export class Steps {
       const sentence = `Did this take effect? ${action.sentence}`
       await this.execute({ type: 'unknown', node: node.id, visit, attempt, sentence })
     }
+  }
+
+  /** A breaker lets nobody look at the target now. The attempt stays as it is, and is looked at again. */
+  private async lookLater({ retryAt }: CallRefusal): Promise<void> {
+    await this.ports.timer.waitUntil(retryAt, AbortSignal.any([this.hold.lost, this.draining]))
   }
 
   private async reopened(checkpoint: string | undefined): Promise<Snapshot | undefined> {
@@ -432,10 +449,15 @@ async function performed(
 async function probed(runner: KindRunner, action: Action, snapshot: Snapshot, effects: Effects) {
   try {
     return (await runner.probe?.(action, snapshot, effects)) ?? 'unknown'
-  } catch {
-    // The target cannot be looked at either: only a person can tell.
-    return 'unknown'
+  } catch (error) {
+    // The target cannot be looked at either: only a person can tell. One that a breaker holds off can be, later.
+    return refusalIn(error) ?? 'unknown'
   }
+}
+
+/** What a breaker said, where it refused the call before anything was sent. */
+function refusalIn(error: unknown): CallRefusal | undefined {
+  return error instanceof EffectFailed ? error.refusal : undefined
 }
 
 /** The target answered, and its answer was no: only reading again can do no harm. */
