@@ -68,7 +68,7 @@ describe('a call that a breaker refuses', () => {
     const graph = graphOf({ a: { retry: { maxAttempts: 2, baseMs: 0, factor: 1, maxMs: 0, jitter: 0 } } }, [])
     const run = runOf(graph, [begun(), started('a')])
     granted(run, rejected(run, { attempt: 1 }))
-    const { until } = run.visits.get('a')?.state as { until: number }
+    const until = run.lastAt - 1000 + 22_000
     expect(due(run, until).now).toEqual([{ do: 'begin', node: 'a', visit: 1, action: actionOf('a') }])
     granted(run, { type: 'begin', node: 'a', visit: 1, action: { ...action, reads: [] } })
     expect(run.visits.get('a')?.state).toMatchObject({ status: 'running', attempt: 2 })
