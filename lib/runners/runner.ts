@@ -284,12 +284,17 @@ export class EffectFailed extends Error {
   readonly refusal?: CallRefusal
   /** Errors that whoever was called names as its causes: ids of their tokens. */
   readonly upstream: readonly string[]
+  /** Nothing was begun, and there is no point in trying again before then; ms since the epoch. */
+  readonly retryAt?: number
 
   constructor(
     code: string,
     sentence: string,
     more: Partial<
-      Pick<EffectFailed, 'errorType' | 'severity' | 'retriable' | 'outcomeUnknown' | 'refusal' | 'upstream'>
+      Pick<
+        EffectFailed,
+        'errorType' | 'severity' | 'retriable' | 'outcomeUnknown' | 'refusal' | 'upstream' | 'retryAt'
+      >
     > = {},
   ) {
     super(sentence)
@@ -300,6 +305,7 @@ export class EffectFailed extends Error {
     this.outcomeUnknown = more.outcomeUnknown ?? false
     this.refusal = more.refusal
     this.upstream = more.upstream ?? []
+    this.retryAt = more.retryAt
   }
 }
 
