@@ -113,6 +113,20 @@ function addRuns(program: Command, finish: Finish): void {
     .action(async (file, options) => finish(await (await import('./run-command')).runCommand(file, options)))
   addFork(program, finish)
   program
+    .command('flag')
+    .description(
+      'say that what a finished step gave is wrong; it counts as failed, and nothing is taken back yet',
+    )
+    .argument('<run>', 'the run, run_…')
+    .argument('<node>', 'the step, by its id')
+    .requiredOption('--reason <text>', 'what is wrong with it, kept in the ledger')
+    .option('--visit <number>', 'which visit, if not its latest', wholeNumber('--visit', 1, 1_000_000))
+    .option('--data <folder>', dataHelp)
+    .option('--json', 'the finding and the steps made from it as one line of JSON')
+    .action(async (run, node, options) =>
+      finish(await (await import('./flag-command')).flagCommand(run, node, options)),
+    )
+  program
     .command('plan')
     .description('let a model plan an agentd workflow for a goal; it is checked and shown, and never run')
     .argument('<goal>', 'what is to be achieved, in words')

@@ -57,7 +57,19 @@ const artifactValues = z
   .refine((values) => Object.keys(values).length <= 256, 'At most 256 artifacts go with an event.')
 
 const decisionBody = z.strictObject({
-  verdict: z.enum(['approve', 'refuse', 'took_effect', 'not_taken', 'acknowledge', 'event']),
+  verdict: z.enum([
+    'approve',
+    'refuse',
+    'took_effect',
+    'not_taken',
+    'acknowledge',
+    'event',
+    'go_on_without',
+    'abort',
+    'escalate',
+    'release',
+    'hold',
+  ]),
   action: z.string().max(100),
   comment: z.string().max(500).default(''),
   edited: z.record(z.string(), z.json()).optional(),
