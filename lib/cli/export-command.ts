@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { type RunId, widOf } from '@/lib/base/ids'
 import { openKeyRing } from '@/lib/ect/keys-file'
+import { registeredKeys } from '@/lib/server/bundle/agents'
 import { gather } from '@/lib/server/bundle/gather'
 import { type PlannedBundle, planBundle } from '@/lib/server/bundle/write-bundle'
+import { openAgents } from '@/lib/store/agents'
 import { openStore } from '@/lib/store/open'
 import { dataFolder } from './data-folder'
 import { exitCode } from './exit-codes'
@@ -27,7 +29,7 @@ export async function exportCommand(run: string, options: ExportOptions): Promis
     const ring = openKeyRing(data.keys, Date.now())
     const gathered = await gather(
       runId,
-      { store, keys: ring.jwks() },
+      { store, keys: ring.jwks(), agentKeys: registeredKeys(openAgents(store)) },
       {
         withForks: options.withForks ?? false,
         ...(options.maxValueBytes !== undefined && { valueMaxBytes: options.maxValueBytes }),

@@ -12,6 +12,7 @@
  *   report.json                    what the report claims, for programs: counts, ends, artifacts by their hashes
  *   decisions.json                 what people decided: who, what, when, why, and the token that says so
  *   keys.json                      the installation's public keys, present and former, as a JWK set
+ *   agents.json                    public keys of the agents whose own tokens are in it; absent where there are none
  *   workflows/<version>/graph.json the graph of each version that was run; the hash of its bytes is the version
  *   workflows/<version>/text.txt   its text as it was imported; absent where nobody wrote it (an agent's loop)
  *   runs/<run>/ledger.jsonl        one line a ledger row: seq, jti, prevHash, hash, token
@@ -49,6 +50,9 @@ export const entryName = {
   decisions: 'decisions.json',
   keys: 'keys.json',
 } as const
+
+/** Follows the keys, where agents signed something in it. */
+export const agentsEntry = 'agents.json'
 
 /** The entries that every bundle begins with, in their order. */
 export const firstEntries: readonly string[] = Object.values(entryName)

@@ -26,6 +26,7 @@ import { readWorkflow } from '@/lib/formats/format'
 import type { Store } from '@/lib/store/store'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
+import { type AgentKeys, agentsIn } from './agents'
 import {
   type BundledWorkflow,
   bundledRunsMax,
@@ -40,6 +41,8 @@ import { type Evidence, NamedValues, type RunEvidence, RunReader } from './evide
 export interface BundleSources {
   store: Pick<Store, 'ledger' | 'workflows' | 'runs'>
   keys: Jwks
+  /** Public keys of agents. Absent: none are known. */
+  agentKeys?: AgentKeys
 }
 
 export interface BundleWish {
@@ -72,6 +75,7 @@ export interface Gathered {
   runs: GatheredRun[]
   workflows: GatheredWorkflow[]
   keys: Jwks
+  agents: ReadonlyMap<string, Jwks>
 }
 
 /** Reading is work for this thread: whoever waits for an answer gets a turn after this many. */
@@ -86,7 +90,7 @@ const otherBytes = 64 * 1024 * 1024
  */
 export async function gather(
   runId: RunId,
-  { store, keys }: BundleSources,
+  { store, keys, agentKeys }: BundleSources,
   wish: BundleWish = {},
 ): Promise<Gathered> {
   const reading = new Reading(store, wish)
@@ -113,7 +117,8 @@ export async function gather(
       return values.values.has(hash) ? (await store.ledger.value(hash))?.bytes : undefined
     },
   }
-  return { evidence, runs, workflows, keys }
+  const agents = (await agentKeys?.(await agentsIn(evidence))) ?? new Map()
+  return { evidence, runs, workflows, keys, agents }
 }
 
 /** What a run's first token says. */

@@ -21,7 +21,9 @@ import { checkSignatureSync, nodeCrypto } from '@/lib/ect/verify-node'
 import { derivedMediaType } from '@/lib/engine/ports'
 import { readWorkflow } from '@/lib/formats/format'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
+import { agentKeysIn, checkAgentAnswers } from './agents'
 import {
+  agentsEntry,
   type BundledRun,
   type BundledWorkflow,
   bundleEdition,
@@ -303,6 +305,8 @@ class Examination {
     this.#compareEntries(manifest, entries)
     this.#contents = this.#contentsOf(manifest, keys)
     const graphs = this.#graphs(manifest)
+    const listed = this.#entries.get(agentsEntry)?.content
+    const agents = listed ? agentKeysIn(listed) : new Map<string, VerificationKeys>()
     const named = new NamedValues()
     const runs: RunEvidence[] = []
     let done = 0
@@ -332,6 +336,7 @@ class Examination {
     checkReport(claimsIn(entryName.claims, this.#content(entryName.claims)), evidence, (failure) =>
       this.note(failure),
     )
+    await checkAgentAnswers(evidence, agents, (failure) => this.note(failure))
     await this.#remakeReport(manifest, evidence)
     const { run, workflow, tokens, at, leftOut } = manifest
     const counts = { tokens, heads, runs: runs.length, values: evidence.values.size, leftOut: leftOut.length }
@@ -587,6 +592,7 @@ class Examination {
 /** Names that must be there (true) or may be (false). */
 function expectedNames({ runs, workflows }: Manifest): Map<string, boolean> {
   const names = new Map<string, boolean>(firstEntries.slice(2).map((name) => [name, true]))
+  names.set(agentsEntry, false)
   for (const { version } of workflows) {
     names.set(workflowEntries(version).graph, true)
     names.set(workflowEntries(version).text, false)

@@ -11,7 +11,9 @@ import { Problem } from '@/lib/base/problem'
 import { version as program } from '@/lib/base/version'
 import type { SigningKey } from '@/lib/ect/sign'
 import type { LedgerStore } from '@/lib/engine/ports'
+import { agentsText } from './agents'
 import {
+  agentsEntry,
   type BundledRun,
   bundleEdition,
   bundleType,
@@ -112,12 +114,13 @@ function bundledRun(evidence: RunEvidence): BundledRun {
 }
 
 async function partsOf(gathered: Gathered, ledger: LedgerStore): Promise<Part[]> {
-  const { evidence, runs, workflows, keys } = gathered
+  const { evidence, runs, workflows, keys, agents } = gathered
   return [
     fixed(entryName.report, utf8(await renderReport(evidence))),
     fixed(entryName.claims, utf8(canonicalJson(reportClaims(evidence)))),
     fixed(entryName.decisions, utf8(canonicalJson({ decisions: decisionsOf(evidence) }))),
     fixed(entryName.keys, utf8(canonicalJson(keys))),
+    ...(agents.size > 0 ? [fixed(agentsEntry, utf8(agentsText(agents)))] : []),
     ...workflows.flatMap(({ about, graph, text }) => {
       const names = workflowEntries(about.version)
       return [fixed(names.graph, graph), ...(text ? [fixed(names.text, text)] : [])]

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { Problem } from '@/lib/base/problem'
 import type { ExportContents } from '@/lib/view/wire'
+import { registeredKeys } from '../bundle/agents'
 import { bundleMaxBytes, bundleMediaType, type LeftOut } from '../bundle/bundle'
 import { decisionsOf } from '../bundle/claims'
 import { gather } from '../bundle/gather'
@@ -60,7 +61,7 @@ async function plannedFor({
   const { forks, max_value_bytes: valueMaxBytes } = queryOf(url, exportQuery)
   const gathered = await gather(
     runIdFrom(params.run),
-    { store, keys: keys.jwks() },
+    { store, keys: keys.jwks(), agentKeys: registeredKeys(installation.agents) },
     { withForks: forks === 'true', ...(valueMaxBytes !== undefined && { valueMaxBytes }) },
   )
   const planned = await planBundle(gathered, store.ledger, keys.current)
