@@ -6,7 +6,9 @@ import { StateShape } from '@/components/ui/state'
 import { countdown, duration } from '@/lib/ui/format-time'
 import { useNow } from '@/lib/ui/now'
 import type { ChildStrip } from '@/lib/view/child-strip'
+import { breakerWords } from '@/lib/view/circuit-words'
 import { agentName, type NodeFrame, type NodeTime } from '@/lib/view/frame'
+import { BreakerBadge } from './breaker-badge'
 import { IdPrefix } from './graph-ids'
 import type { Wash } from './wash'
 
@@ -76,6 +78,7 @@ export const GraphNode = memo(function GraphNode({ id, data }: NodeProps<FlowNod
           </>
         )}
       </button>
+      {frame.breaker && !far && !wash && <BreakerBadge breaker={frame.breaker} />}
       {strip && !far && !wash && (
         <span className="rg-strip" title={strip.words}>
           {strip.marks.map((state, at) => (
@@ -99,6 +102,7 @@ function spoken(
   if (visits) parts.push(visits)
   if (strip) parts.push(strip.words)
   if (frame.agent) parts.push(`agent ${agentName(frame.agent)}`)
+  if (frame.breaker) parts.push(`breaker ${breakerWords[frame.breaker.shown]}`)
   if (frame.irreversible) parts.push('cannot be undone')
   return parts.join(', ')
 }

@@ -30,6 +30,7 @@ import type { RunFold } from '@/lib/view/run-fold'
 import type { StateEntry } from '@/lib/view/state-entry'
 import type { VisitView } from '@/lib/view/visit-view'
 import type { ChildCounts, RunDetail, WaitsIn } from '@/lib/view/wire'
+import { BreakerWait } from './breaker-wait'
 import { CheckpointView } from './checkpoint-view'
 import { ChildList } from './child-list'
 import { LeadsTo } from './leads-to'
@@ -293,6 +294,9 @@ function Outcome({
     <div className="px-4 pb-4 pt-3">
       {visit.error && visit.error.code !== 'approval_refused' && (
         <Failure error={visit.error} onCause={onCause} />
+      )}
+      {visit.state.status === 'waiting' && visit.state.for === 'breaker' && (
+        <BreakerWait {...visit.state} shown={frame.breaker?.shown} />
       )}
       {visit.state.status === 'done' && visit.state.label === 'error' && (
         <WentOn

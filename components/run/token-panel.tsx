@@ -1,12 +1,15 @@
 'use client'
 import { ChevronLeft } from 'lucide-react'
+import Link from 'next/link'
 import { useMemo } from 'react'
 import { Button, IconButton } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { absoluteTime } from '@/lib/ui/format-time'
 import type { Verification } from '@/lib/ui/ledger-verify'
+import { links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
+import { partyName } from '@/lib/view/circuit-words'
 import type { RunFold } from '@/lib/view/run-fold'
 import { standingOf, TokenMark } from './token-mark'
 import { Who } from './who'
@@ -29,6 +32,7 @@ export function TokenPanel({
   const opened = useMemo(() => fold.open(seq), [fold, seq])
   const row = fold.rows[seq - 1]
   const entry = fold.entries[seq - 1]
+  const fact = fold.facts[seq - 1]
   if (!opened || !row || !entry) return null
   return (
     <aside
@@ -63,6 +67,21 @@ export function TokenPanel({
           {row.node && (
             <Fact label="Step">
               {fold.index.nodes.get(row.node)?.label || row.node}, visit {row.visit}
+            </Fact>
+          )}
+          {fact && 'circuit' in fact && (
+            <Fact label="Breaker">
+              <Link
+                href={links.breakers({ circuit: fact.circuit })}
+                className="underline decoration-line-strong underline-offset-4 hover:decoration-ink"
+              >
+                To {partyName(fact.downstream)}
+              </Link>
+              {'errorRate' in fact && (
+                <Sub>
+                  , <span className="num">{Math.round(fact.errorRate * 100)} %</span> of its calls failed
+                </Sub>
+              )}
             </Fact>
           )}
           <Fact label="Follows">

@@ -86,7 +86,9 @@ export function FilmHead({
         </Link>
       )}
       <span className="flex-1" />
-      {following && <Legend artifacts={timeline.artifacts.length > 0} />}
+      {following && (
+        <Legend artifacts={timeline.artifacts.length > 0} breakers={timeline.marks('breaker').length > 0} />
+      )}
       {/* Where there is little room, what is shown counts more than how. */}
       <span className={following ? 'flex' : 'flex max-lg:hidden'}>
         <LanesChoice by={by} onBy={(chosen) => setPrefs({ by: chosen, collapsed: false })} />
@@ -123,7 +125,7 @@ export function FilmHead({
 }
 
 /** What the marks are, as many of them as there is room for: what does not fit is on a second line, out of sight. */
-function Legend({ artifacts }: { artifacts: boolean }) {
+function Legend({ artifacts, breakers }: { artifacts: boolean; breakers: boolean }) {
   return (
     <span className="flex h-4 min-w-0 flex-wrap justify-end gap-x-3 overflow-hidden text-t1 text-ink-3">
       {artifacts && (
@@ -141,6 +143,12 @@ function Legend({ artifacts }: { artifacts: boolean }) {
       <span className="flex items-center gap-1.5">
         <i className="h-3 w-0.5 bg-ink" />a person
       </span>
+      {breakers && (
+        <span className="flex items-center gap-1.5">
+          <i className="h-3 w-0.5 border-y-4 border-y-ink-2" />
+          breaker
+        </span>
+      )}
       <span className="flex items-center gap-1.5">
         <i className="h-2.5 w-0.5 bg-failed-mark" />
         error

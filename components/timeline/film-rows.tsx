@@ -96,6 +96,7 @@ function markWords({ count, mark, last }: DrawnMark): string {
 const standingOut = [
   { kind: 'fork', top: 2, height: 16 },
   { kind: 'rollback', top: 3, height: 14 },
+  { kind: 'breaker', top: 1, height: 18 },
   { kind: 'person', top: 2, height: 16 },
   { kind: 'error', top: 4, height: 12 },
 ] as const

@@ -19,7 +19,7 @@ export interface FilmKeys {
 /** What the `?` of a page says of them. */
 export const filmKeyWords: [key: string, does: string][] = [
   ['← →', 'one token back, on'],
-  ['⇧← ⇧→', 'to the next error, act of a person or changed artifact'],
+  ['⇧← ⇧→', 'to the next error, change of a breaker, act of a person or changed artifact'],
   ['[ ]', 'to the transition before, after'],
   ['Home End', 'to the first token, to now'],
   ['Space', 'play, stop'],

@@ -11,11 +11,11 @@
  */
 import type { Hash } from '@/lib/base/hash'
 import type { ApprovalId, RollbackId } from '@/lib/base/ids'
-import type { CircuitStatus } from '@/lib/breaker/terms'
+import type { CircuitStatus, RefusedBecause } from '@/lib/breaker/terms'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
-import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
+import type { RollbackOnly, RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
 import type { GraphEdge, Silence } from '@/lib/workflow/graph'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import type { Actor, ErrorType, ExhaustedLimit, FactOf, Severity, TerminalStatus } from './facts'
@@ -166,6 +166,7 @@ export interface Approval {
 export interface Rollback {
   id: RollbackId
   scope: RollbackScope
+  only?: RollbackOnly
   node: string
   by: Actor
   reason: string
@@ -197,6 +198,8 @@ export interface Rollback {
     FactOf<'rollback_decided'>,
     'decision' | 'without' | 'withoutCount' | 'by' | 'reason' | 'jti' | 'at'
   >
+  /** The narrower rollback it took over. */
+  supersedes?: RollbackId
   /** The broader rollback that took it over. */
   supersededBy?: RollbackId
   status?: RollbackStatus
@@ -217,6 +220,10 @@ export interface SeenCircuit {
   until: number
   cooldownS: number
   reopened: number
+  /** Why it refused the run's latest call, while it has done nothing else since. */
+  because?: RefusedBecause
+  /** Steps whose calls met it. */
+  nodes: readonly string[]
   /** The token that says so, in this run. */
   jti: string
   at: number

@@ -27,6 +27,8 @@ export const links = {
     withQuery(`/runs/${encodeURIComponent(run)}/fork`, { at: String(at), version }),
   compareRuns: (run: string, other: string) =>
     `/runs/${encodeURIComponent(run)}/compare/${encodeURIComponent(other)}`,
+  /** The breakers; one of them opened. */
+  breakers: (view: { circuit?: string; show?: 'troubled' } = {}) => withQuery('/breakers', view),
   workflows: '/workflows',
   workflowImport: '/workflows/import',
   workflowPlan: (view: { version?: string; plan?: string } = {}) => withQuery('/workflows/plan', view),

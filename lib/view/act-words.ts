@@ -36,6 +36,8 @@ export function actWords(fact: Fact): string {
     case 'step_released':
       return 'goes on'
     case 'error':
+      if (fact.code === 'semantic_failure') return 'found to be wrong'
+      if (fact.code === 'circuit_open' && fact.severity === 'warning') return 'done without it'
       return fact.retryAt === undefined ? 'step failed' : `attempt ${fact.attempt} failed`
     case 'approval_asked':
       return askedWords[fact.kind] ?? 'question asked'

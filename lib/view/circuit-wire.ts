@@ -9,6 +9,8 @@ export interface CircuitList {
   items: CircuitRow[]
   /** Probes that are held while a person is asked, one for each downstream. */
   holds: CircuitHoldView[]
+  /** How often a circuit opened within the last 24 hours. */
+  openedIn24h?: number
   /** When all this was so. */
   at: number
 }

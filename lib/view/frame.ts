@@ -6,15 +6,18 @@
  *
  *   waiting for a person            waiting      amber means this and nothing else
  *   waiting for an agent, approved  pending      under its own word: "offered", "approved"
+ *   waiting for a breaker           pending      "waits for classifier", with the time left
  *   waiting for a retry             running      "retrying", with the time left
  *   pending, cannot be reached      skipped      a step before it failed, or the run is over
  */
 import type { Actor } from '@/lib/engine/facts'
 import { endingOf } from '@/lib/engine/outcome'
-import type { Run, RunStatus, Visit, VisitError, VisitState } from '@/lib/engine/run'
+import type { Run, RunStatus, SeenCircuit, Visit, VisitError, VisitState } from '@/lib/engine/run'
 import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
 import { nodeKind } from '@/lib/nodes/registry'
 import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
+import { type BreakerFrame, breakerFrame, guardsOf } from './circuit-frame'
+import { partyName } from './circuit-words'
 import { type EdgeFrames, edgeFrames } from './edge-frame'
 import { exhaustedWords } from './exhausted-words'
 import { ranOut } from './ran-out'
@@ -44,6 +47,8 @@ export interface NodeFrame {
   handled?: true
   /** Its word says how often it was done, and this visit was none of them. */
   isEnd?: true
+  /** The breaker before its calls, when that lets none pass, or one probe. */
+  breaker?: BreakerFrame
 }
 
 export interface RunFrame {
@@ -74,6 +79,7 @@ export interface Headline {
  */
 export function frameOf(run: Run, previous?: RunFrame): RunFrame {
   const skipped = unreachable(run)
+  const guards = guardsOf(run)
   const nodes = new Map<string, NodeFrame>()
   const counts = new Map<ShownState, number>()
   const earlier = previous && basesOf.get(previous)
@@ -86,9 +92,11 @@ export function frameOf(run: Run, previous?: RunFrame): RunFrame {
     const before = previous?.nodes.get(id)
     const known = earlier?.get(id)
     const isSkipped = skipped.has(id)
-    const isStill = before !== undefined && visit !== last && known && isBasis(known, run, visit, isSkipped)
-    const frame = isStill ? before : reused(madeFrame(run, node, visit, isSkipped), before)
-    bases.set(id, isStill ? known : basisOf(run, visit, isSkipped))
+    const guard = guards.get(id)
+    const isStill =
+      before !== undefined && visit !== last && known && isBasis(known, run, visit, isSkipped, guard)
+    const frame = isStill ? before : reused(madeFrame(run, node, visit, isSkipped, guard), before)
+    bases.set(id, isStill ? known : basisOf(run, visit, isSkipped, guard))
     nodes.set(id, frame)
     counts.set(frame.shown, (counts.get(frame.shown) ?? 0) + 1)
   }
@@ -109,6 +117,7 @@ interface Basis {
   consequence: Consequence | undefined
   isSkipped: boolean
   isOver: boolean
+  guard: SeenCircuit | undefined
   /** The rest is of a walk. */
   isReached: boolean
   before: VisitState | undefined
@@ -117,20 +126,32 @@ interface Basis {
 
 const basesOf = new WeakMap<RunFrame, ReadonlyMap<string, Basis>>()
 
-function basisOf({ walk, state }: Run, visit: Visit, isSkipped: boolean): Basis {
+function basisOf(
+  { walk, state }: Run,
+  visit: Visit,
+  isSkipped: boolean,
+  guard: SeenCircuit | undefined,
+): Basis {
   return {
     state: visit.state,
     visit: visit.visit,
     consequence: visit.consequence,
     isSkipped,
     isOver: state.status === 'ended',
+    guard,
     isReached: visit.enteredFrom !== undefined,
     before: walk?.outputs.get(visit.node)?.state,
     entered: walk?.entered.get(visit.node),
   }
 }
 
-function isBasis(basis: Basis, { walk, state }: Run, visit: Visit, isSkipped: boolean): boolean {
+function isBasis(
+  basis: Basis,
+  { walk, state }: Run,
+  visit: Visit,
+  isSkipped: boolean,
+  guard: SeenCircuit | undefined,
+): boolean {
   return (
     basis.state === visit.state &&
     // States are replaced and never written into, but for a running one's.
@@ -139,14 +160,23 @@ function isBasis(basis: Basis, { walk, state }: Run, visit: Visit, isSkipped: bo
     basis.consequence === visit.consequence &&
     basis.isSkipped === isSkipped &&
     basis.isOver === (state.status === 'ended') &&
+    basis.guard === guard &&
     basis.isReached === (visit.enteredFrom !== undefined) &&
     basis.before === walk?.outputs.get(visit.node)?.state &&
     basis.entered === walk?.entered.get(visit.node)
   )
 }
 
-function madeFrame(run: Run, node: GraphNode, visit: Visit, isSkipped: boolean): NodeFrame {
+function madeFrame(
+  run: Run,
+  node: GraphNode,
+  visit: Visit,
+  isSkipped: boolean,
+  guard: SeenCircuit | undefined,
+): NodeFrame {
   const made = run.walk ? walkedFrame(run, node, visit) : nodeFrame(node, visit, isSkipped)
+  const breaker = isSkipped ? undefined : breakerFrame(run, guard, visit.state.status)
+  if (breaker) made.breaker = breaker
   const { maxVisits: most } = node
   if (run.walk && most !== undefined) made.entries = { now: run.walk.entered.get(node.id) ?? 0, most }
   return made
@@ -208,8 +238,13 @@ function reused(frame: NodeFrame, before: NodeFrame | undefined): NodeFrame {
     before.agent === frame.agent &&
     before.consequence === frame.consequence &&
     before.handled === frame.handled &&
+    isSameBreaker(before.breaker, frame.breaker) &&
     isSameTime(before.time, frame.time)
   return same ? before : frame
+}
+
+function isSameBreaker(one: BreakerFrame | undefined, other: BreakerFrame | undefined): boolean {
+  return one?.circuit === other?.circuit && one?.shown === other?.shown && one?.until === other?.until
 }
 
 /** The two say one thing each, and the same. */
@@ -284,7 +319,11 @@ function waitingShown(state: Extract<VisitState, { status: 'waiting' }>): Shown 
     case 'agent':
       return { shown: 'pending', word: 'offered', time: { since: state.since } }
     case 'breaker':
-      return { shown: 'pending', word: 'held off', time: { since: state.since } }
+      return {
+        shown: 'pending',
+        word: `waits for ${partyName(state.downstream)}`,
+        time: { until: state.until },
+      }
     case 'retry':
       return { shown: 'running', word: 'retrying', time: { until: state.until } }
     default:
@@ -409,7 +448,25 @@ function runningHeadline(run: Run): Headline {
       since: run.start?.at,
     }
   }
+  const held = heldOffBy(run)
+  if (held)
+    return {
+      shown: 'pending',
+      words: `waits for ${partyName(held)}, behind its breaker`,
+      since: run.start?.at,
+    }
   return { shown: 'running', words: 'running', since: run.start?.at }
+}
+
+/** What the run's steps wait for behind breakers, when nothing else goes on: the first of them. */
+function heldOffBy(run: Run): string | undefined {
+  let first: string | undefined
+  for (const id of run.active) {
+    const state = run.visits.get(id)?.state
+    if (state?.status !== 'waiting' || state.for !== 'breaker') return undefined
+    first ??= state.downstream
+  }
+  return first
 }
 
 const terminalWords: Record<string, { shown: ShownState; words: string }> = {

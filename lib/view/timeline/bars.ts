@@ -281,7 +281,7 @@ function phaseOf(run: Run, state: VisitState): Phase | undefined {
 
 const waitWords: Record<Exclude<NonNullable<Bar['waitsFor']>, 'person'>, string> = {
   agent: 'offered to agents',
-  breaker: 'held off by a breaker',
+  breaker: 'waiting behind a breaker',
   retry: 'waiting for the next attempt',
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Fact } from '@/lib/engine/facts'
 import { actWords } from '../act-words'
+import { partyName } from '../circuit-words'
 import type { Mark, MarkKind, Seq, Transition } from './terms'
 
 /** What people may do to a run. A program with an API token acts for a person, and counts as one. */
@@ -25,6 +26,7 @@ export class MarkKeeper {
     person: [],
     artifact: [],
     rollback: [],
+    breaker: [],
     fork: [],
     transition: [],
   }
@@ -56,6 +58,13 @@ export class MarkKeeper {
       case 'rollback_result':
       case 'rollback_choice':
         put('rollback')
+        return
+      case 'circuit_open':
+      case 'circuit_close':
+        put('breaker', `${actWords(fact)}: ${partyName(fact.downstream)}`)
+        return
+      case 'cascade_detected':
+        put('breaker')
         return
       case 'workflow_start':
         if (fact.forkWid !== undefined) put('fork', 'forked from another run')

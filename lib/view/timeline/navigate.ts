@@ -20,7 +20,7 @@ export function transitionBeside(timeline: Timeline, seq: Seq, direction: Direct
 }
 
 /**
- * The next error, human act, or change of the chosen artifact after a position (or the last before it). Without an
+ * The next error, change of a breaker, human act, or change of the chosen artifact after a position (or the last before it). Without an
  * artifact, a change of any. Undefined where there is none.
  */
 export function noteworthyBeside(
@@ -32,6 +32,7 @@ export function noteworthyBeside(
   const lists = [
     timeline.marks('error'),
     timeline.marks('person'),
+    timeline.marks('breaker'),
     artifact === undefined ? timeline.marks('artifact') : timeline.artifactMarks(artifact),
   ]
   const found = lists.flatMap((marks) => beside(marks, seq, direction) ?? [])

@@ -60,7 +60,7 @@ export interface Lane {
   tracks: readonly (readonly Bar[])[]
 }
 
-export type MarkKind = 'error' | 'person' | 'artifact' | 'rollback' | 'fork' | 'transition'
+export type MarkKind = 'error' | 'person' | 'artifact' | 'rollback' | 'breaker' | 'fork' | 'transition'
 
 /** A token that is worth a jump. One token may have marks of several kinds. */
 export interface Mark {

@@ -1,0 +1,42 @@
+/*
+ * Breakers in words: who calls and who is called, as people name them, and what a circuit has come to. The shape that
+ * goes with each word is in components/breakers/breaker-mark.tsx.
+ */
+import type { CircuitStatus } from '@/lib/breaker/terms'
+
+/** How a breaker stands, as screens tell it: what a person forced comes before what was calculated. */
+export type ShownBreaker = CircuitStatus | 'forced_open' | 'forced_closed'
+
+export const breakerWords: Record<ShownBreaker, string> = {
+  closed: 'closed',
+  open: 'open',
+  half_open: 'half-open',
+  forced_open: 'forced open',
+  forced_closed: 'forced closed',
+}
+
+/** How it stands at `now`: a word of a person that has lapsed counts no more. */
+export function shownBreaker(
+  state: {
+    calculated: { status: CircuitStatus }
+    forced?: { to: 'open' | 'closed'; until: number } | undefined
+  },
+  now: number,
+): ShownBreaker {
+  const { forced } = state
+  if (forced && forced.until > now) return forced.to === 'open' ? 'forced_open' : 'forced_closed'
+  return state.calculated.status
+}
+
+/** `spiffe://lab/agent/classifier` is "classifier", `workflow:bgp-failover` "bgp-failover", `host:10.0.0.2:443` "10.0.0.2:443". */
+export function partyName(party: string): string {
+  if (party.startsWith('spiffe://')) return party.split('/').at(-1) || party
+  return party.replace(/^(workflow|backend|mcp|host):/, '') || party
+}
+
+/** What kind of thing it is: "agent", "workflow", "model backend", "MCP server", "host". */
+export function partyKind(party: string): string {
+  if (party.startsWith('spiffe://')) return 'agent'
+  const kind = /^(workflow|backend|mcp|host):/.exec(party)?.[1] ?? ''
+  return { workflow: 'workflow', backend: 'model backend', mcp: 'MCP server', host: 'host' }[kind] ?? 'caller'
+}
