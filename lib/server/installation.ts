@@ -27,6 +27,7 @@ import { openStore } from '@/lib/store/open'
 import { openPeople, type PeopleStore } from '@/lib/store/people'
 import type { Store } from '@/lib/store/store'
 import { ChildWaits } from '@/lib/worker/child-waits'
+import { openPlaces } from '@/lib/worker/pools'
 import type { AgentsOfRun, ReachOf, Timer, Vault, WorkerPorts } from '@/lib/worker/ports'
 import { RunBook, type Signer } from '@/lib/worker/run-book'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
@@ -125,6 +126,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     reach: (options.reach ?? reachOf)(() => installation),
     graphOf,
     childWaits: new ChildWaits(),
+    pools: openPlaces,
     childrenOf: (runId, node, visit) => childrenOf(store, runId, node, visit),
     installationRoots: options.roots ?? [path.join(dataDir, 'files')],
     unconfined: options.unconfined ?? false,

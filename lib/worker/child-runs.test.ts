@@ -17,6 +17,7 @@ import { indexGraph } from '@/lib/workflow/graph-index'
 import { childRunsOf, maxCallDepth } from './child-runs'
 import { ChildWaits } from './child-waits'
 import { makePlan } from './plan'
+import { openPlaces } from './pools'
 import type { WorkerPorts } from './ports'
 import { RunBook, type Signer } from './run-book'
 import { Dice } from './simulation/dice'
@@ -81,6 +82,7 @@ class Bench {
       }),
       graphOf,
       childWaits: new ChildWaits(),
+      pools: openPlaces,
       childrenOf: async (parent, node, visit) => {
         const { items } = await this.store.runs.list({ parent }, { limit: 500 })
         return items

@@ -8,7 +8,7 @@ import type { LeaseRef } from '@/lib/engine/ports'
 import { HandedOver } from './handed-over'
 import type { Hold } from './hold'
 import type { WorkerPorts } from './ports'
-import { Steps } from './steps'
+import { placeKey, Steps } from './steps'
 import { takeBack } from './take-back'
 import { undoRollback } from './undo'
 
@@ -67,6 +67,9 @@ export class RunDriver {
       this.signalled = false
       const { now: list, alarmAt } = await this.ports.book.read(this.lease.runId, (run) =>
         due(run, this.ports.timer.now()),
+      )
+      this.steps.keepWaiting(
+        new Set(list.flatMap((item) => ('visit' in item ? placeKey(item.node, item.visit) : []))),
       )
       for (const item of list) this.take(item)
       const coolAt = this.coolAt(list)

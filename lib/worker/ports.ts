@@ -2,12 +2,14 @@
 import type { Clock } from '@/lib/base/clock'
 import type { Mint, RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
+import type { CircuitChange } from '@/lib/breaker/terms'
 import type { LeaseRef, LeaseStore, LedgerStore, RunHeader, SealedCheckpoint } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
 import type { Reach } from '@/lib/runners/no-reach'
 import type { AgentDirectory, Resolver, Runner } from '@/lib/runners/runner'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import type { ChildWaits } from './child-waits'
+import type { Pools } from './pools'
 import type { RunBook, Signer } from './run-book'
 
 /** Time that can be waited for. */
@@ -51,6 +53,8 @@ export interface ReachingStep {
   lost: AbortSignal
   /** The worker's lease on the run: nothing is begun for a step whose run is another's. */
   lease?: LeaseRef
+  /** A call of the step changed a circuit: the run records it. */
+  noteCircuit?: (change: CircuitChange) => void
 }
 
 /** What one attempt of one step may reach beyond files, HTTP and agents. */
@@ -79,6 +83,7 @@ export interface WorkerPorts {
   /** The graph of a pinned version. Throws Problem `not_found`. */
   graphOf(version: string): Promise<GraphIndex>
   childWaits: ChildWaits
+  pools: Pools
   /** The runs that a visit of a step began, in the order they were declared. */
   childrenOf(runId: RunId, node: string, visit: number): Promise<RunId[]>
   installationRoots: readonly string[]

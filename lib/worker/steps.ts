@@ -7,7 +7,7 @@
  */
 import { isJsonObject } from '@/lib/base/json'
 import { isProblem, Problem } from '@/lib/base/problem'
-import type { CallRefusal } from '@/lib/breaker/terms'
+import type { CallRefusal, CircuitChange } from '@/lib/breaker/terms'
 import { checkCheckpointRoom, DEFAULT_TTL_S, isCheckpointDue } from '@/lib/checkpoint/due'
 import type { ActionRef, CheckpointTaken, StepFailure } from '@/lib/engine/commands'
 import { parentsOfStep } from '@/lib/engine/draft'
@@ -23,6 +23,8 @@ import { Deadlines } from './deadlines'
 import { effectsFor, failureOf } from './effects'
 import { HandedOver } from './handed-over'
 import type { Hold } from './hold'
+import { Places } from './places'
+import type { Place } from './pools'
 import type { KindRunner, WorkerPorts } from './ports'
 import { readJson } from './run-book'
 import { RunValues } from './run-values'
@@ -45,6 +47,8 @@ interface Standing {
   artifacts: readonly ArtifactDeclaration[]
   /** An edge takes the node's error branch; without one, ending there is a failure. */
   routesError: boolean
+  /** The workflow by name: whose share of a pool the step uses. */
+  workflow: string
   /** Checkpoints the run has taken, and may take. */
   checkpoints: number
   maxCheckpoints?: number
@@ -66,6 +70,7 @@ export class Steps {
   private readonly hold: Hold
   private readonly draining: AbortSignal
   private readonly deadlines: Deadlines
+  private readonly places: Places
 
   /**
    * When the hold is lost, effects in hand are aborted and nothing is recorded of them: the next worker finds them
@@ -76,6 +81,7 @@ export class Steps {
     this.hold = hold
     this.draining = draining
     this.deadlines = new Deadlines(ports.timer, hold.lost)
+    this.places = new Places(ports.pools, AbortSignal.any([hold.lost, draining]))
   }
 
   private get lease(): LeaseRef {
@@ -85,6 +91,11 @@ export class Steps {
   /** No step is under way any more, nor will be. */
   close(): void {
     this.deadlines.close()
+  }
+
+  /** These are due, by node and visit: who waits for a place and is not among them stops waiting. */
+  keepWaiting(due: ReadonlySet<string>): void {
+    this.places.keepOnly(due)
   }
 
   /** A ready node: resolve it, then ask a person, offer it, or begin. */
@@ -168,6 +179,7 @@ export class Steps {
           ports.book.read(this.lease.runId, reader),
         ),
         dryRun: run.start?.dryRun ?? false,
+        workflow: header.workflowName,
         follows: parentsOfStep(run, current).slice(0, 100),
         reads: current.reads,
         artifacts: run.graph.graph.artifacts,
@@ -195,7 +207,17 @@ export class Steps {
         draining: this.draining,
         lost: this.hold.lost,
         lease: this.lease,
+        noteCircuit: (change) => this.noteCircuit({ node, visit, attempt }, change),
       })
+  }
+
+  /** The circuit's own chain says it already; a run that has moved on meanwhile need not. */
+  private noteCircuit(place: { node: string; visit: number; attempt: number }, change: CircuitChange): void {
+    this.execute({ type: 'circuit_changed', ...place, to: change.to, change }).catch((error: unknown) => {
+      const fault = error instanceof Error ? error.message : 'unknown'
+      const { runId } = this.lease
+      this.ports.log.warn({ run: runId, ...place, fault }, `A breaker's change was not recorded in ${runId}`)
+    })
   }
 
   private async resolve(standing: Standing): Promise<Resolved> {
@@ -218,7 +240,39 @@ export class Steps {
     return { action, ref, stored, shown }
   }
 
-  private async begin(standing: Standing, { action, ref, stored }: Resolved): Promise<void> {
+  private async begin(standing: Standing, resolved: Resolved): Promise<void> {
+    const { node, visit } = standing
+    const key = placeKey(node.id, visit)
+    for (;;) {
+      const place = standing.dryRun ? undefined : await this.placeFor(standing, key)
+      if (place === 'none') return
+      try {
+        if (await this.beginIn(standing, resolved, place)) return this.places.begun(key)
+      } finally {
+        place?.leave()
+      }
+    }
+  }
+
+  /** A place in the step's pool; undefined where it needs none; `none` when it got none, which is recorded. */
+  private async placeFor(standing: Standing, key: string): Promise<Place | undefined | 'none'> {
+    const { node, workflow } = standing
+    const { runId } = this.lease
+    try {
+      return await this.places.enter({ key, runId, workflow, node, now: this.ports.timer.now() })
+    } catch (error) {
+      if (error instanceof HandedOver) throw error
+      await this.unresolved(standing, error)
+      return 'none'
+    }
+  }
+
+  /** Seals, begins and performs. False when critical work took the place before anything was done: nothing is recorded then. */
+  private async beginIn(
+    standing: Standing,
+    { action, ref, stored }: Resolved,
+    place: Place | undefined,
+  ): Promise<boolean> {
     const { node, visit } = standing
     const attempt = standing.attempt + 1
     let sealed: { taken: CheckpointTaken; sealed: SealedCheckpoint; snapshot: Snapshot } | undefined
@@ -226,9 +280,12 @@ export class Steps {
       try {
         sealed = await this.seal(standing, action, attempt)
       } catch (error) {
-        return this.unresolved(standing, error)
+        await this.unresolved(standing, error)
+        return true
       }
     }
+    if (place && !place.effectBegins()) return false
+    if (place?.degraded) await this.warnDegraded(node, visit, attempt)
     const decision = await this.execute(
       {
         type: 'begin',
@@ -243,6 +300,20 @@ export class Steps {
     )
     const taskJti = decision.facts.find((fact) => fact.type === 'task_start')?.jti
     await this.perform(standing, action, attempt, sealed?.snapshot, taskJti ? [taskJti] : [])
+    return true
+  }
+
+  /** ATD, Unsatisfiable Resource Hints: it goes on with less, and says so. */
+  private async warnDegraded(node: GraphNode, visit: number, attempt: number): Promise<void> {
+    await this.execute({
+      type: 'warn',
+      node: node.id,
+      visit,
+      attempt,
+      errorType: 'resource_exhausted',
+      code: 'resources_degraded',
+      description: `${node.label} goes on with less than it asked for; there is no room for more`,
+    })
   }
 
   private async seal(standing: Standing, action: Action, attempt: number) {
@@ -471,6 +542,11 @@ function answeredError({ node }: Standing, action: Action, { output }: Performed
     retriable: action.consequence === 'read_only',
     description: `${action.target || node.label} answered${status}, and no edge takes the error branch of ${node.label}`,
   }
+}
+
+/** A visit of a step, within its run. */
+export function placeKey(node: string, visit: number): string {
+  return `${node} ${visit}`
 }
 
 function visitOver(node: string, runId: string, visit: number): Problem {

@@ -10,6 +10,7 @@ import type { GraphNode } from '@/lib/workflow/graph'
 import { graphOf } from '@/lib/workflow/graph-fixture'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import { ChildWaits } from './child-waits'
+import { openPlaces } from './pools'
 import type { WorkerPorts } from './ports'
 import { busyRetryMs, RunBook } from './run-book'
 import { Dice } from './simulation/dice'
@@ -54,6 +55,7 @@ class Bench {
       reach: () => noReach,
       graphOf: async () => graph,
       childWaits: new ChildWaits(),
+      pools: openPlaces,
       childrenOf: async () => [],
       installationRoots: [],
       rollbackUri: 'https://holdpoint.example/rollback',

@@ -8,6 +8,7 @@ import type { Store } from '@/lib/store/store'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import { type ChildWorkflows, childRunsOf } from '../child-runs'
 import { ChildWaits } from '../child-waits'
+import { openPlaces } from '../pools'
 import type { WorkerLog, WorkerPorts } from '../ports'
 import { RunBook } from '../run-book'
 import { startWorker, type Worker } from '../worker'
@@ -88,6 +89,7 @@ export function startHouse(around: Surroundings, name: string, works: boolean): 
     reach: (step) => ({ ...noReach, children: childRunsOf(ports, workflows, step) }),
     graphOf,
     childWaits: new ChildWaits(),
+    pools: openPlaces,
     childrenOf: (runId, node, visit) =>
       schedule.call(process, 'children', () => childrenOf(store, runId, node, visit)),
     installationRoots: [],
