@@ -66,6 +66,8 @@ export interface CircuitState {
   lastFailureAt?: number
   /** When the latest probe was over, and how. */
   lastProbe?: { at: number; ok: boolean }
+  /** The thresholds that its latest caller asked for. */
+  policy?: CircuitPolicy
 }
 
 /** Calls within a window. */
