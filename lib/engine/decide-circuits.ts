@@ -146,6 +146,10 @@ export function decideAskAbout(run: Run, wish: Wish<'ask_about'>, draft: Draft, 
 export function decideCascade(run: Run, wish: Wish<'cascade'>, draft: Draft): void {
   const visit = currentVisit(run, wish.node, wish.visit)
   const { type: _type, par, ...seen } = wish
+  const said = run.cascades.findLast(({ pattern, node }) => pattern === wish.pattern && node === wish.node)
+  if (said && said.affectedAgents >= wish.affectedAgents) {
+    throw new Problem('run_moved_on', `The ledger says already that ${wish.node} is where this comes from`)
+  }
   draft.add(
     { type: 'cascade_detected', ...seen, visit: visit.visit, description: clip(wish.description, 800) },
     par.length > 0 ? par : lastOf(run, visit),

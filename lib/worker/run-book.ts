@@ -55,6 +55,16 @@ export interface RunBookPorts {
   chance(): number
   /** The graph of a pinned version; throws Problem `not_found`. */
   graphOf(version: string): Promise<GraphIndex>
+  /** Is told of facts right after they became durable. Must not throw, nor take long, nor keep the run. */
+  told?: (told: FactsTold) => void
+}
+
+/** Facts that were committed, and the run after them. */
+export interface FactsTold {
+  runId: RunId
+  header: RunHeader
+  run: Run
+  facts: readonly Fact[]
 }
 
 /** What goes into the same transaction as the tokens of a command. */
@@ -258,6 +268,7 @@ export class RunBook {
     await ports.ledger.commit(commit)
     entry.lastHash = rows.at(-1)?.hash ?? entry.lastHash
     for (const { wish, decision } of granted) wish.resolve(decision)
+    ports.told?.({ runId, header: entry.header, run, facts })
     return true
   }
 
