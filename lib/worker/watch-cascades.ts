@@ -9,6 +9,7 @@ import { isProblem } from '@/lib/base/problem'
 import { type CascadeInput, type CascadeSeen, CascadeWatch, cascadeThresholds } from '@/lib/breaker/cascade'
 import type { Fact } from '@/lib/engine/facts'
 import type { Run } from '@/lib/engine/run'
+import { withDescendants } from '@/lib/workflow/graph-index'
 import type { WorkerPorts } from './ports'
 import type { FactsTold } from './run-book'
 import { jsonValue } from './values'
@@ -38,7 +39,8 @@ export class CascadeWatcher {
     for (const fact of facts) {
       const input = inputOf(runId, run, fact)
       if (!input) continue
-      const trigger = 'visit' in fact ? { runId, node: fact.node, visit: fact.visit, jti: fact.jti } : undefined
+      const trigger =
+        'visit' in fact ? { runId, node: fact.node, visit: fact.visit, jti: fact.jti } : undefined
       if (trigger) this.#latest = trigger
       this.#add(input, trigger)
     }
@@ -58,9 +60,10 @@ export class CascadeWatcher {
   async #record(seen: CascadeSeen, trigger: Trigger): Promise<void> {
     const { book, log } = this.#ports
     const { runId } = trigger
-    const place = { node: trigger.node, visit: trigger.visit }
-    const blastRadius = jsonValue({ origin: seen.origin, agents: seen.affected, count: seen.affectedCount })
     try {
+      const { agents, ...place } = await book.read(runId, (run) => reached(run, seen, trigger))
+      const count = Math.max(seen.affectedCount, agents.length)
+      const blastRadius = jsonValue({ origin: seen.origin, agents: agents.slice(0, maxNamed), count })
       const par = await this.#ownTokens(seen, trigger)
       const { facts } = await book.execute(
         runId,
@@ -68,7 +71,7 @@ export class CascadeWatcher {
           type: 'cascade',
           ...place,
           pattern: seen.pattern,
-          affectedAgents: seen.affectedCount,
+          affectedAgents: count,
           blastRadius: blastRadius.hash,
           description: seen.description,
           par,
@@ -76,14 +79,14 @@ export class CascadeWatcher {
         { values: [blastRadius] },
       )
       // What several workflows share is asked about where its circuits are (circuit-questions.ts).
-      if (seen.affectedCount <= cascadeThresholds.escalateAbove || seen.pattern === 'error_clustering') return
+      if (count <= cascadeThresholds.escalateAbove || seen.pattern === 'error_clustering') return
       await book.execute(runId, {
         type: 'ask_about',
         ...place,
         kind: 'cascade',
         role: 'operator',
         sentence: `${seen.description} Take back what it touched, or let it be?`,
-        reason: `${seen.affectedCount} are affected; more than ${cascadeThresholds.escalateAbove} ask a person`,
+        reason: `${count} are affected; more than ${cascadeThresholds.escalateAbove} ask a person`,
         par: facts.map(({ jti }) => jti),
       })
     } catch (error) {
@@ -102,6 +105,25 @@ export class CascadeWatcher {
   }
 }
 
+/** Names of one document. */
+const maxNamed = 200
+
+/**
+ * Where it comes from in this run, and whom it touches: those the pattern names, and whoever does a step that follows
+ * from there (the blast radius; cascade section 2).
+ */
+function reached(run: Run, seen: CascadeSeen, trigger: Trigger) {
+  const origin = run.visits.get(seen.node ?? '')
+  const node = origin?.node ?? trigger.node
+  const behind = withDescendants(run.graph, node).flatMap((id) => agentAt(run, id) ?? [])
+  const visit = origin?.visit ?? trigger.visit
+  return {
+    node,
+    visit,
+    agents: [...new Set([...seen.affected.map((name) => agentAt(run, name) ?? name), ...behind])],
+  }
+}
+
 /** What the watch is told of a fact; undefined for what says nothing to it. */
 function inputOf(runId: RunId, run: Run, fact: Fact): CascadeInput | undefined {
   switch (fact.type) {
@@ -115,7 +137,15 @@ function inputOf(runId: RunId, run: Run, fact: Fact): CascadeInput | undefined {
     }
     default: {
       const of = 'node' in fact ? { node: fact.node, agent: actorAt(run, fact.node) } : {}
-      return { kind: 'token', run: runId, token: fact.jti, at: fact.at, par: fact.par, ...of, says: saysOf(fact) }
+      return {
+        kind: 'token',
+        run: runId,
+        token: fact.jti,
+        at: fact.at,
+        par: fact.par,
+        ...of,
+        says: saysOf(fact),
+      }
     }
   }
 }
@@ -129,6 +159,10 @@ function saysOf(fact: Fact): Says {
 
 /** Who does a step: its agent, else the step itself. */
 function actorAt(run: Run, node: string): string {
+  return agentAt(run, node) ?? node
+}
+
+function agentAt(run: Run, node: string): string | undefined {
   const agent = run.graph.nodes.get(node)?.config.agent
-  return typeof agent === 'string' ? agent : node
+  return typeof agent === 'string' ? agent : undefined
 }
