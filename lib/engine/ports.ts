@@ -68,6 +68,8 @@ export interface RunProjection {
   openApprovals: number
   /** When a worker should look again, ms since the epoch; null when only a command can move the run. */
   dueAt: number | null
+  /** Circuits that steps of it wait behind; absent: none. */
+  waitsOn?: string[]
 }
 
 /** One row of the inbox; a fold of the run's ledger. */

@@ -18,7 +18,19 @@ export function projectionOf(run: Run, now: number): RunProjection {
     failedCount: count('failed') + count('escalated'),
     openApprovals: run.openApprovals.size,
     dueAt: due(run, now).nextAt,
+    ...waiting(run),
   }
+}
+
+/** The circuits that its steps wait behind. */
+function waiting(run: Run): Pick<RunProjection, 'waitsOn'> {
+  if (!run.counts.get('waiting')) return {}
+  const circuits = new Set<string>()
+  for (const node of run.active) {
+    const state = run.visits.get(node)?.state
+    if (state?.status === 'waiting' && state.for === 'breaker') circuits.add(state.circuit)
+  }
+  return circuits.size > 0 ? { waitsOn: [...circuits].sort() } : {}
 }
 
 /** `waiting` is a running run in which nothing moves until somebody outside acts. */

@@ -3,6 +3,7 @@ import { type Hash, sha256 } from '@/lib/base/hash'
 import { mintUuid, type RunId } from '@/lib/base/ids'
 import { isProblem, type Problem, type ProblemCode } from '@/lib/base/problem'
 import type { RunHeader, RunProjection, StoredRow } from '@/lib/engine/ports'
+import { keepingCircuits } from './contract-circuits'
 import type { AppendEvent, Store } from './store'
 import { anApproval, aRow, aRun, firstCommit, nextCommit, running, type TestRun } from './story'
 
@@ -43,6 +44,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     describe('lists runs', () => listingRuns(() => store))
     describe('lists approvals', () => listingApprovals(() => store))
     describe('keeps workflows', () => keepingWorkflows(() => store))
+    describe('keeps circuits', () => keepingCircuits(() => store))
   })
 }
 

@@ -158,6 +158,8 @@ function applyCommit(write: Write, commit: Commit, now: number): number[] {
     write.checkpoint.run(jti, runId, node, visit, keyId, sealed, expiresAt)
   }
   for (const approval of commit.approvals) writeApproval(write, runId, approval)
+  if (!commit.create) write.noWaits.run(runId)
+  for (const circuit of commit.projection.waitsOn ?? []) write.wait.run(runId, circuit)
   if (commit.answer) {
     const { scope, key, requestHash, status, body } = commit.answer
     write.answer.run(scope, key, requestHash, status, body, now)
@@ -316,6 +318,8 @@ function writeStatements(db: Database) {
          deadline_at = excluded.deadline_at, decided_by = excluded.decided_by, decided_at = excluded.decided_at
        WHERE run_id = excluded.run_id`,
     ),
+    noWaits: db.prepare('DELETE FROM run_waits WHERE run_id = ?'),
+    wait: db.prepare('INSERT INTO run_waits (run_id, circuit) VALUES (?, ?) ON CONFLICT DO NOTHING'),
     answered: db.prepare<[string, string], { requestHash: Hash }>(
       'SELECT request_hash AS requestHash FROM answers WHERE scope = ? AND key = ?',
     ),

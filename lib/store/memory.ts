@@ -16,6 +16,7 @@ import type {
   StoredValue,
   WorkflowRecord,
 } from '@/lib/engine/ports'
+import { memoryCircuits } from './circuits-memory'
 import { memoryApprovals, memoryRuns, memoryWorkflows } from './memory-queries'
 import * as refusals from './refusals'
 import { type AppendEvent, answerKeptMs, maxValueBytes, type Store } from './store'
@@ -70,6 +71,7 @@ export function memoryStore(clock: Clock = { now: () => 0 }): Store {
     workflows: memoryWorkflows(tables),
     runs: memoryRuns(tables),
     approvals: memoryApprovals(tables),
+    circuits: memoryCircuits(() => waitsOf(tables)),
     onAppend(listener) {
       const own = (event: AppendEvent) => listener(event)
       listeners.add(own)
@@ -83,6 +85,10 @@ export function memoryStore(clock: Clock = { now: () => 0 }): Store {
       listeners.clear()
     },
   }
+}
+
+function* waitsOf({ runs }: Tables): Iterable<[RunId, readonly string[]]> {
+  for (const [runId, { projection }] of runs) yield [runId, projection.waitsOn ?? []]
 }
 
 function memoryLedger(tables: Tables, clock: Clock, appended: (event: AppendEvent) => void): LedgerStore {

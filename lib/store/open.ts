@@ -27,6 +27,7 @@ import type { RunId } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
 import { AppendWatch } from './append-watch'
 import { sqliteApprovals } from './approvals-sqlite'
+import { sqliteCircuits } from './circuits-sqlite'
 import { attachControl, Control } from './control'
 import { makeDataFolder } from './data-folder'
 import { GroupWriter } from './group-writer'
@@ -84,6 +85,7 @@ export async function openStore(dataDir: string, options: OpenOptions = {}): Pro
     workflows: sqliteWorkflows(control),
     runs: sqliteRuns(control),
     approvals: sqliteApprovals(control),
+    circuits: sqliteCircuits(db, writer),
     onAppend: (listener) => watch.listen(listener),
     forget: (now) => forget(now - answerKeptMs, now),
     async close() {

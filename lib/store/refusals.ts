@@ -27,6 +27,15 @@ export function sequenceTaken(commit: Commit, found: number | undefined): Proble
   )
 }
 
+/** The circuit has another number of tokens than its change was decided on. */
+export function circuitMoved(circuit: string, expected: number, found: number): Problem {
+  return new Problem(
+    'sequence_taken',
+    `The circuit ${circuit} has ${found} tokens and the change was decided at ${expected}; read it and decide again`,
+    { circuit, expectedSeq: expected, foundSeq: found },
+  )
+}
+
 export function runUnknown(runId: string): Problem {
   return new Problem('not_found', `There is no run ${runId} in this store`, { runId })
 }

@@ -1,5 +1,6 @@
 import type { Hash } from '@/lib/base/hash'
 import type { RunId } from '@/lib/base/ids'
+import type { CircuitStore } from '@/lib/engine/circuit-ports'
 import type { TerminalStatus } from '@/lib/engine/facts'
 import type {
   ApprovalProjection,
@@ -139,6 +140,7 @@ export interface Store {
   readonly workflows: WorkflowQueries
   readonly runs: RunQueries
   readonly approvals: ApprovalQueries
+  readonly circuits: CircuitStore
   /**
    * Tells of every append from now on, by this process at once and by others within a quarter of a second. Returns the
    * function that stops it. A listener must not throw and not take long: commits wait for it.

@@ -1,0 +1,112 @@
+/*
+ * What keeps breakers (lib/worker/circuits.ts) asks of the store: one row for each circuit, its chain of signed tokens,
+ * calls by the second, and who waits. Shared by every process on one store: `revision` is the fence of one circuit, and
+ * `mark` rises with every change of any, so that whoever keeps circuits in memory asks for what is newer.
+ */
+import type { Hash } from '@/lib/base/hash'
+import type { RunId } from '@/lib/base/ids'
+import type { CallCounts, CircuitState } from '@/lib/breaker/terms'
+
+export interface CircuitName {
+  /** Hash of caller and downstream. */
+  id: string
+  /** UUID that its tokens carry as `wid`. */
+  wid: string
+  caller: string
+  downstream: string
+}
+
+export interface CircuitRecord extends CircuitName {
+  state: CircuitState
+  /** Tokens in its chain. */
+  revision: number
+  /** Of its last token; the hash of its `wid` before there is one. */
+  lastHash: Hash
+  mark: number
+  updatedAt: number
+}
+
+/** A token of a circuit's chain, hashed as a run's are (lib/ect/chain.ts). */
+export interface CircuitToken {
+  circuitId: string
+  /** From 1, without gaps. */
+  seq: number
+  jti: string
+  token: string
+  prevHash: Hash
+  hash: Hash
+  /** ms since the epoch. */
+  at: number
+}
+
+export interface CircuitCommit {
+  circuit: CircuitName
+  /** Tokens it had when this was decided; another number in the store is refused with `sequence_taken`. */
+  expectedRevision: number
+  state: CircuitState
+  tokens: CircuitToken[]
+  at: number
+}
+
+/** Calls of one circuit that ended in one second. */
+export interface CallSecond {
+  circuit: string
+  /** Seconds since the epoch. */
+  second: number
+  calls: number
+  failed: number
+  /** Refused: never sent. */
+  rejected: number
+  totalMs: number
+  maxMs: number
+}
+
+/** Probes of a downstream are held while a person is asked. */
+export interface CircuitHold {
+  downstream: string
+  /** The run that asks, and the approval; empty until it stands. */
+  runId: RunId
+  approval: string
+  heldAt: number
+}
+
+export interface CircuitNews {
+  circuits: CircuitRecord[]
+  holds: CircuitHold[]
+}
+
+export interface CircuitStore {
+  get(id: string): Promise<CircuitRecord | undefined>
+  /** The first `limit`, changed last first. */
+  list(limit: number): Promise<CircuitRecord[]>
+  ofDownstream(downstream: string): Promise<CircuitRecord[]>
+  /** Circuits with `mark > after`, and all holds there are now. */
+  news(after: number): Promise<CircuitNews>
+  /** One transaction, durable when it resolves. Throws Problem `sequence_taken`, and the store's. Answers with the row. */
+  commit(commit: CircuitCommit): Promise<CircuitRecord>
+  /** Makes rows for circuits that nothing has happened to; what is there stays as it is. */
+  ensure(circuits: (CircuitName & { state: CircuitState; at: number })[]): Promise<void>
+  /** Newest first; `before`: only tokens with a smaller number. */
+  tokens(id: string, page: { before?: number; limit: number }): Promise<CircuitToken[]>
+
+  /** Adds to what is counted of those seconds already. */
+  addCalls(calls: CallSecond[]): Promise<void>
+  /** Calls that ended in `since` (seconds since the epoch) or later: one circuit's, or everybody's. Oldest first. */
+  calls(since: number, id?: string): Promise<CallSecond[]>
+  /** Their sum, of one circuit; rejected calls are none. */
+  callCounts(id: string, since: number): Promise<CallCounts>
+  /** Forgets calls before that second, and circuits that never changed and have no call left; returns how many rows went. */
+  purgeCalls(before: number): Promise<number>
+
+  /** Holds the probes of a downstream; false when they were held already. */
+  hold(hold: CircuitHold): Promise<boolean>
+  /** Says which question the hold waits for; false when there is no hold any more. */
+  nameHold(downstream: string, approval: string): Promise<boolean>
+  /** False when there was none. */
+  unhold(downstream: string): Promise<boolean>
+
+  /** Runs that wait behind the circuit, by id, at most `limit`. */
+  waiting(circuit: string, limit: number): Promise<RunId[]>
+  /** Of every circuit that somebody waits behind, how many. */
+  waitingCounts(): Promise<{ circuit: string; runs: number }[]>
+}
