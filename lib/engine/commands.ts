@@ -6,7 +6,7 @@ import type { CallRefusal, CascadePattern, CircuitChange, CircuitStatus } from '
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
-import type { CannotPrepare, RollbackScope, RollbackStatus, Vote } from '@/lib/rollback/terms'
+import type { CannotPrepare, RollbackOnly, RollbackScope, RollbackStatus, Vote } from '@/lib/rollback/terms'
 import type { Actor, ErrorType, ExhaustedLimit, FactBody, FactOf, Severity } from './facts'
 
 /** Time and chance, which arrive as arguments. */
@@ -158,7 +158,7 @@ export type Command =
       type: 'ask_about'
       kind: Extract<
         ApprovalKind,
-        'circuit' | 'cascade' | 'agent_error' | 'resource_exhausted' | 'rollback_critical'
+        'circuit' | 'cascade' | 'agent_error' | 'resource_exhausted'
       >
       role: string
       sentence: string
@@ -187,6 +187,8 @@ export type Command =
       description: string
       upstream: string[]
     }
+  /** A verified token of an agent outside, as it was signed; the row it becomes travels beside the command. */
+  | { type: 'report'; fact: FactOf<'reported'> }
   /** The sealed states of these checkpoints were destroyed. */
   | { type: 'purged'; checkpoints: string[] }
   | {
@@ -220,8 +222,7 @@ export type Command =
       reason: string
       by: Actor
       deadlineS: number
-      /** The narrower rollback under way that it takes over. */
-      supersedes?: RollbackId
+      only?: RollbackOnly
     }
   | ({
       type: 'voted'
@@ -233,6 +234,14 @@ export type Command =
       reason?: CannotPrepare
       conflict?: string
       description: string
+    } & OfVisit)
+  /** Whether, or how, a rollback goes on is for a person to say. */
+  | ({
+      type: 'ask_rollback'
+      rollback: RollbackId
+      kind: Extract<ApprovalKind, 'rollback_critical' | 'rollback_unprepared'>
+      role: string
+      sentence: string
     } & OfVisit)
   | {
       type: 'decide_rollback'

@@ -12,7 +12,7 @@
  */
 import { evolve } from './evolve'
 import type { Fact } from './facts'
-import type { Approval, CheckpointRef, Rollback, Run, Visit, Walk, WalkStep } from './run'
+import type { Approval, CheckpointRef, ReportedRun, Rollback, Run, Visit, Walk, WalkStep } from './run'
 
 /** Every member of a type, whether or not it must be there: one that is added and not copied does not compile. */
 type Every<T> = { [K in keyof Required<T>]: T[K] }
@@ -49,8 +49,13 @@ function makeReached(run: Run, fact: Fact, own: WeakSet<object>): void {
     case 'approval_commented':
       return ownEntry(run.approvals, fact.approval, copyOfApproval, own)
     case 'rollback_act':
+    case 'rollback_vote':
+    case 'rollback_decided':
     case 'rollback_choice':
       return ownEntry(run.rollbacks, fact.rollback, copyOfRollback, own)
+    case 'rollback_request':
+      if (fact.supersedes) ownEntry(run.rollbacks, fact.supersedes, copyOfRollback, own)
+      return
     case 'rollback_act_result':
       ownEntry(run.rollbacks, fact.rollback, copyOfRollback, own)
       ownEntry(run.checkpoints, fact.checkpointId, copyOfCheckpoint, own)
@@ -131,6 +136,7 @@ function copied(run: Run): Run {
     circuits: new Map(run.circuits),
     cascades: run.cascades.slice(),
     signals: new Map(run.signals),
+    reported: run.reported && copyOfReported(run.reported),
     takeBack: run.takeBack,
     walk: run.walk && copyOfWalk(run.walk, fresh),
     modelTokens: run.modelTokens,
@@ -196,6 +202,16 @@ function copyOfVisit(visit: Visit): Visit {
   // Heartbeats and holds write into the state of a running visit; every other state is only ever replaced.
   const state = visit.state.status === 'running' ? { ...visit.state } : visit.state
   return { ...visit, state }
+}
+
+function copyOfReported(reported: ReportedRun): ReportedRun {
+  return {
+    tokens: reported.tokens,
+    placeOf: new Map(reported.placeOf),
+    agents: new Set(reported.agents),
+    handedTo: new Set(reported.handedTo),
+    ended: reported.ended,
+  } satisfies Every<ReportedRun>
 }
 
 function copyOfApproval(approval: Approval): Approval {

@@ -21,9 +21,11 @@ import {
 } from './decide-circuits'
 import { decideEvent, decideHeld } from './decide-events'
 import { decideFork } from './decide-fork'
+import { decideReport } from './decide-reported'
 import {
   decideAct,
   decideActEnd,
+  decideAskRollback,
   decideChoice,
   decideRollback,
   decideRollbackEnd,
@@ -123,10 +125,14 @@ function decideStarted(run: Run, command: Exclude<Command, { type: 'start' }>, d
       return decideFlag(run, command, draft)
     case 'signal':
       return decideSignal(run, command, draft)
+    case 'report':
+      return decideReport(run, command, draft)
     case 'purged':
       return decidePurged(run, command, draft)
     case 'voted':
       return decideVote(run, command, draft)
+    case 'ask_rollback':
+      return decideAskRollback(run, command, draft, at)
     case 'decide_rollback':
       return decideRollbackGoOn(run, command, draft)
     case 'choose':

@@ -17,6 +17,11 @@ export class Draft {
     this.at = at
   }
 
+  /** When it is decided, in ms since the epoch. */
+  get now(): number {
+    return this.at.now
+  }
+
   /** Adds a fact that follows from `par` and returns its `jti`. More than 100 parents are grouped by `join` facts. */
   add(body: FactBody, par: string[], jti = this.at.mint()): string {
     this.decision.facts.push({ ...body, jti, at: this.at.now, par: this.grouped(par) })

@@ -9,6 +9,7 @@ import { priorityRank } from './evolve'
 import { roomFor } from './gate'
 import { workedUpAt } from './limits'
 import { outcomeOf } from './outcome'
+import { openQuestion } from './rollback-question'
 import type { Run, Visit } from './run'
 
 export type Due =
@@ -41,10 +42,14 @@ export function due(run: Run, now: number): DueNow {
   const alarms: number[] = []
   const { status } = run.state
   if (status === 'new' || status === 'ended') return { now: [], nextAt: null, alarmAt: null }
-  dueActive(run, now, list, alarms)
+  // What agents report of themselves is theirs to do.
+  const { reported } = run.graph.graph
+  if (!reported) dueActive(run, now, list, alarms)
   dueSilence(run, now, list, alarms)
-  if (run.state.status === 'rolling_back') list.push({ do: 'undo', rollback: run.state.rollback })
-  if (status === 'running' && run.takeBack === undefined) dueBeginnings(run, now, list, alarms)
+  dueUndo(run, list)
+  if (reported && run.takeBack === undefined) {
+    // Nothing begins here.
+  } else if (status === 'running' && run.takeBack === undefined) dueBeginnings(run, now, list, alarms)
   else if (status === 'running') dueTakeBack(run, list)
   if (status === 'running' || status === 'paused') dueExpiry(run, now, list, alarms)
   if (outcomeOf(run)) list.push({ do: 'finish' })
@@ -90,6 +95,14 @@ function dueBeginnings(run: Run, now: number, list: Due[], alarms: number[]): vo
   const rank = ({ node }: Visit) => priorityRank[run.graph.nodes.get(node)?.priority ?? 'normal']
   if (beginnings.length > 1) beginnings.sort((a, b) => rank(a) - rank(b))
   for (const visit of beginnings.slice(0, room)) list.push(beginningOf(visit))
+}
+
+/** A rollback that waits for a person is due again when the answer is there. */
+function dueUndo(run: Run, list: Due[]): void {
+  if (run.state.status !== 'rolling_back') return
+  const rollback = run.rollbacks.get(run.state.rollback)
+  if (rollback && openQuestion(run, rollback)) return
+  list.push({ do: 'undo', rollback: run.state.rollback })
 }
 
 /** Nothing begins any more; once nothing is at work, the run is taken back. */

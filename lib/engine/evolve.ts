@@ -7,8 +7,10 @@
 import type { ApprovalKind } from '@/lib/hitl/terms'
 import type { Priority } from '@/lib/workflow/graph'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
+import { growingIndex, grows } from '@/lib/workflow/growing-index'
 import { writeArtifact } from './artifacts'
 import { evolveCircuit } from './evolve-circuits'
+import { evolveReported } from './evolve-reported'
 import { evolveRollback } from './evolve-rollback'
 import type { Actor, ExhaustedLimit, Fact, FactOf } from './facts'
 import { boundOf, countHeld } from './limits'
@@ -16,13 +18,15 @@ import type { Approval, Run, RunStatus, Visit, VisitError } from './run'
 import { release, setState, standDown, visitOf, voidApprovals } from './visit-states'
 import { enter, follow, newWalk } from './walk'
 
-/** A run before its first token: every node pending in visit 1. */
+/** A run before its first token: every node pending in visit 1. Of a reported run's graph, none. */
 export function newRun(graph: GraphIndex): Run {
   const visits = new Map<string, Visit>()
   const missing = new Map<string, number>()
   const ready = new Set<string>()
   const stepwise = graph.graph.order === 'stepwise'
-  for (const id of graph.order) {
+  // What is reported comes with its tokens, into a graph of this run alone.
+  const index = graph.graph.reported && !grows(graph) ? growingIndex(graph.graph) : graph
+  for (const id of grows(index) ? [] : index.order) {
     // In a stepwise run the walk alone says who is next: every other node has one thing missing, the walk.
     const parents = stepwise ? 1 : (graph.parents.get(id)?.length ?? 0)
     visits.set(id, { node: id, visit: 1, attempt: 0, state: { status: 'pending' }, reads: [] })
@@ -30,7 +34,7 @@ export function newRun(graph: GraphIndex): Run {
     if (parents === 0) ready.add(id)
   }
   return {
-    graph,
+    graph: index,
     seq: 0,
     lastAt: 0,
     state: { status: 'new' },
@@ -61,6 +65,11 @@ export function newRun(graph: GraphIndex): Run {
 /** Folds one fact into the run and returns the same run. */
 export function evolve(run: Run, fact: Fact): Run {
   run.seq += 1
+  if (fact.type === 'reported') {
+    // Neither its clock nor its place in the DAG is ours to go by.
+    evolveReported(run, fact)
+    return run
+  }
   run.lastAt = fact.at
   run.lastJti = fact.jti
   fold(run, fact)
@@ -221,7 +230,10 @@ function evolveStep(run: Run, fact: StepFact): void {
         ...(fact.group && { children: fact.par.filter((id) => run.checkpoints.has(id)) }),
       })
       // A group comes after its children, and the step is taken back by it as by any of them.
-      if (fact.group) return
+      if (fact.group) {
+        visit.group = fact.jti
+        return
+      }
       visit.checkpoint = fact.jti
       visit.firstCheckpoint ??= fact.jti
       return

@@ -8,6 +8,7 @@ import type { Claims } from '@/lib/ect/claims'
 import { claimName, meaningOf, readClaim, spell } from '@/lib/ect/vocabulary'
 import type { Vocabulary } from '@/lib/workflow/graph'
 import type { Fact, FactHead, FactOf, FactType } from './facts'
+import { reportedOf } from './reported'
 
 type Shape = 'text' | 'number' | 'flag' | 'texts' | 'silence'
 
@@ -18,7 +19,7 @@ interface Place {
   optional: boolean
 }
 
-/** Facts that this installation signs. What agents sign themselves is read in reported.ts. */
+/** Facts that this installation signs. What agents sign themselves is read by reported.ts. */
 type OwnFactType = Exclude<FactType, 'reported'>
 
 type FieldsOf<T extends FactType> = {
@@ -218,6 +219,7 @@ const fields: { [T in OwnFactType]: FieldsOf<T> } = {
     plan: at('inp_hash'),
     deadlineAt: at('deadline_at', 'number'),
     supersedes: maybe('supersedes'),
+    only: maybe('only'),
   },
   rollback_vote: {
     ...ofVisit,
@@ -308,10 +310,12 @@ export function claimsOf(fact: Fact, frame: TokenFrame): Claims {
 }
 
 /**
- * The fact a token states. Throws Problem `ect_claim_invalid` when its act is none of Holdpoint's, or when a claim it
+ * The fact a token states. `home` is the run's own signer, the `iss` of its first token: what anybody else signed is
+ * `reported`, whatever it says of itself. Without it the token is taken for the run's own. Throws Problem `ect_claim_invalid` when its act is none of Holdpoint's, or when a claim it
  * needs is missing or of the wrong shape.
  */
-export function factOf(claims: Claims): Fact {
+export function factOf(claims: Claims, home: string = claims.iss): Fact {
+  if (claims.iss !== home) return reportedOf(claims)
   const type = typeOf(claims)
   const ms = readClaim(claims.ext, 'ms')
   const head: FactHead = {

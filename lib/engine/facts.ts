@@ -9,7 +9,7 @@ import type { CascadePattern, RefusedBecause } from '@/lib/breaker/terms'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
-import type { CannotPrepare, RollbackScope, RollbackStatus, Vote } from '@/lib/rollback/terms'
+import type { CannotPrepare, RollbackOnly, RollbackScope, RollbackStatus, Vote } from '@/lib/rollback/terms'
 import type { Silence } from '@/lib/workflow/graph'
 
 /** ATD section 3.2. */
@@ -61,6 +61,11 @@ export interface Reported {
   status?: RollbackStatus
   downstream?: string
   errorRate?: number
+  cooldownS?: number
+  /** Of a `workflow_complete`. */
+  terminal?: TerminalStatus
+  /** SPIFFE ids it is meant for: whom it hands work to. */
+  meantFor?: string[]
 }
 
 export interface FactHead {
@@ -302,6 +307,8 @@ export type FactBody =
       deadlineAt: number
       /** The narrower rollback under way that this one takes over (cascade section 6.8). */
       supersedes?: RollbackId
+      /** Of what follows the node only the steps that were made from its output (cascade section 3.2). */
+      only?: RollbackOnly
     }
   /** Phase 1: one checkpoint's holder says whether it can be taken back (cascade section 6.5). Changes nothing. */
   | ({

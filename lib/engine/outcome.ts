@@ -17,6 +17,7 @@ export interface Outcome {
  * A failed run is ended although it could be taken back: a rollback opens it again, and its end is written anew.
  */
 export function outcomeOf(run: Run): Outcome | undefined {
+  if (run.graph.graph.reported) return outcomeOfReported(run)
   const count = (status: Parameters<Run['counts']['get']>[0]) => run.counts.get(status) ?? 0
   if (run.state.status === 'cancelling') {
     if (count('running') > 0) return undefined
@@ -37,6 +38,15 @@ export function outcomeOf(run: Run): Outcome | undefined {
   )
   const reason = firstFailure(run)
   return { terminal: leavesDone ? 'partial' : 'failed', reason }
+}
+
+/** Agents drive it: it is over when the one that began it says so, or a person stops taking reports. */
+function outcomeOfReported({ state, reported, openApprovals }: Run): Outcome | undefined {
+  if (state.status === 'cancelling') {
+    return { terminal: 'failed', reason: clip(`Cancelled by ${state.by}: ${state.reason}`, 600) }
+  }
+  if (state.status !== 'running' || openApprovals.size > 0) return undefined
+  return reported?.ended && { terminal: reported.ended.terminal, reason: reported.ended.reason }
 }
 
 function firstFailure(run: Run): string {

@@ -88,6 +88,8 @@ export interface CheckpointRef {
   description: string
   ttlS: number
   undo: UndoMethod
+  /** SPIFFE id of the agent that signed it and holds the state (its own token; absent: this installation's). */
+  agent?: string
   /** Of a group: the checkpoints it groups. */
   children?: string[]
   /** Its sealed state was destroyed, since its time had passed. */
@@ -114,6 +116,8 @@ export interface Visit {
   taskJti?: string
   /** The latest attempt's checkpoint. */
   checkpoint?: string
+  /** The latest group of its checkpoints (NOTES 3.4). */
+  group?: string
   /** The first attempt's: the state before anything was tried. */
   firstCheckpoint?: string
   doneJti?: string
@@ -232,6 +236,18 @@ export interface SeenCircuit {
 /** A cascade that was seen in the run, newest last. */
 export type SeenCascade = Omit<FactOf<'cascade_detected'>, 'type' | 'par'>
 
+/** What agents outside reported into a run (reported.ts). */
+export interface ReportedRun {
+  tokens: number
+  /** The visit that each reported token is of or hangs under; none where it hangs under nothing. */
+  placeOf: Map<string, { node: string; visit: number }>
+  /** Those that reported, and those that they handed work to. */
+  agents: Set<string>
+  handedTo: Set<string>
+  /** Who began a reported run says that it is over. */
+  ended?: { jti: string; terminal: TerminalStatus; reason: string }
+}
+
 /** The walk of a stepwise run (walk.ts). */
 export interface Walk {
   /** Every visit, in the order they were made; the last one is where the run is. */
@@ -310,6 +326,8 @@ export interface Run {
   cascades: SeenCascade[]
   /** Errors that agents of the run told of, by the id they gave them. */
   signals: Map<string, FactOf<'signal_received'>>
+  /** What agents outside reported, once they did. */
+  reported?: ReportedRun
   /** The question that nobody answered, and whose author wants the run taken back for it; until that is asked for. */
   takeBack?: ApprovalId
   /** Present in stepwise order. */

@@ -24,9 +24,14 @@ export async function forkPointAt(installation: Installation, runId: RunId, at: 
   if (!header) throw new Problem('not_found', `No run is known as "${runId}"`)
   const graph = await installation.graphOf(header.version)
   const fold = new ForkFold(graph)
+  let home: string | undefined
   while (fold.run.seq < at) {
     const rows = await ledger.rows(runId, fold.run.seq, Math.min(rowsPerRead, at - fold.run.seq))
-    for (const row of rows) fold.add(factOf(parseClaims(unverifiedPayload(row.token))))
+    for (const row of rows) {
+      const claims = parseClaims(unverifiedPayload(row.token))
+      home ??= claims.iss
+      fold.add(factOf(claims, home))
+    }
     if (rows.length === 0) {
       throw new Problem(
         'bad_request',

@@ -9,7 +9,7 @@
 import type { Hash } from '@/lib/base/hash'
 import type { RunId } from '@/lib/base/ids'
 import { isProblem } from '@/lib/base/problem'
-import { parseClaims } from '@/lib/ect/claims'
+import { type Claims, parseClaims } from '@/lib/ect/claims'
 import { unverifiedPayload } from '@/lib/ect/jws'
 import { factOf } from '@/lib/engine/fact-codec'
 import type { Fact } from '@/lib/engine/facts'
@@ -26,6 +26,8 @@ class Names {
   readonly #run: RunId
   readonly #hashes = new Set<Hash>()
   #seq = 0
+  /** Who signs the run's own tokens: what others signed names no value of it. */
+  #home: string | undefined
   #reading: Promise<void> | undefined
 
   constructor(ledger: Rows, run: RunId) {
@@ -49,7 +51,9 @@ class Names {
     for (;;) {
       const rows = await this.#ledger.rows(this.#run, this.#seq, rowsPerRead)
       for (const { seq, token } of rows) {
-        for (const hash of namedBy(token)) this.#hashes.add(hash)
+        const claims = parseClaims(unverifiedPayload(token))
+        this.#home ??= claims.iss
+        for (const hash of namedBy(claims, this.#home)) this.#hashes.add(hash)
         this.#seq = seq
       }
       if (rows.length < rowsPerRead) return
@@ -80,9 +84,9 @@ export function speaksOf(
 }
 
 /** The values that a token names; none of an act that this version does not know. */
-function namedBy(token: string): Hash[] {
+function namedBy(claims: Claims, home: string): Hash[] {
   try {
-    return valuesOf(factOf(parseClaims(unverifiedPayload(token)))).filter((hash) => hash !== undefined)
+    return valuesOf(factOf(claims, home)).filter((hash) => hash !== undefined)
   } catch (error) {
     if (isProblem(error, 'ect_claim_invalid')) return []
     throw error

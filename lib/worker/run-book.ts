@@ -76,6 +76,8 @@ export interface Along {
   /** A worker's signal that it lost its lease. With it, a busy store is tried again for `busyRetryMs`; people are told at once. */
   lost?: AbortSignal
   answer?: (decision: Decision) => IdempotentAnswer
+  /** Of a `report`: each token by its id, compact, as its agent signed it. */
+  signed?: readonly (readonly [jti: string, token: string])[]
 }
 
 interface Wish {
@@ -91,6 +93,8 @@ interface Entry {
   run: Run
   lastHash: string
   header: RunHeader
+  /** Who signs the run's own tokens: the `iss` of its first. */
+  home: string
   /** What the store said of others' writes when the ledger was last read. */
   othersWrote?: number
 }
@@ -245,7 +249,8 @@ export class RunBook {
       }
     }
     if (granted.length === 0) return true
-    const rows = await this.chained(runId, entry, expectedSeq, facts)
+    const signed = new Map(granted.flatMap(({ wish }) => wish.along.signed ?? []))
+    const rows = await this.chained(runId, entry, expectedSeq, facts, signed)
     const heads = this.headsOf(runId, rows, facts)
     const now = ports.timer.now()
     const approvals = touchedApprovals(run, openBefore, facts).map(approvalProjectionOf)
@@ -284,15 +289,26 @@ export class RunBook {
     }
   }
 
-  private async chained(runId: RunId, entry: Entry, seq: number, facts: Fact[]): Promise<LedgerRow[]> {
+  /** What agents outside signed stands in the ledger as they did; everything else is signed here. */
+  private async chained(
+    runId: RunId,
+    entry: Entry,
+    seq: number,
+    facts: Fact[],
+    signed: ReadonlyMap<string, string>,
+  ): Promise<LedgerRow[]> {
     const { signer } = this.ports
     const frame = {
-      iss: signer.iss,
+      iss: entry.home,
       aud: signer.aud,
       wid: entry.header.wid,
       vocabulary: entry.run.graph.graph.vocabulary,
     }
-    const tokens = await Promise.all(facts.map((fact) => signer.sign(claimsOf(fact, frame))))
+    const tokens = await Promise.all(
+      facts.map((fact) =>
+        fact.type === 'reported' ? signedBy(fact, signed) : signer.sign(claimsOf(fact, frame)),
+      ),
+    )
     let prevHash = entry.lastHash
     return tokens.map((token, index) => {
       const hash = chainHashSync(prevHash, token)
@@ -322,7 +338,9 @@ export class RunBook {
       for (;;) {
         const rows = await ledger.rows(runId, entry.run.seq, rowsPerRead)
         for (const row of rows) {
-          evolve(entry.run, factOf(parseClaims(unverifiedPayload(row.token))))
+          const claims = parseClaims(unverifiedPayload(row.token))
+          if (entry.run.seq === 0) entry.home = claims.iss
+          evolve(entry.run, factOf(claims, entry.home))
           entry.lastHash = row.hash
         }
         if (rows.length < rowsPerRead) break
@@ -340,8 +358,15 @@ export class RunBook {
     const header = (await this.ports.ledger.header(runId)) ?? create
     if (!header) throw new Problem('not_found', `No run is known as "${runId.slice(0, 60)}"`)
     const graph = await this.ports.graphOf(header.version)
-    return { run: newRun(graph), lastHash: firstPrevHashSync(header.wid), header }
+    const { iss: home } = this.ports.signer
+    return { run: newRun(graph), lastHash: firstPrevHashSync(header.wid), header, home }
   }
+}
+
+function signedBy(fact: Fact, signed: ReadonlyMap<string, string>): string {
+  const token = signed.get(fact.jti)
+  if (token === undefined) throw new Error(`The token ${fact.jti} was reported without its signed text`)
+  return token
 }
 
 /** Approvals whose row may have changed: those open before or now, and those the facts speak of. */

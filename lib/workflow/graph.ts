@@ -40,6 +40,8 @@ export interface WorkflowGraph {
   backends?: Backend[]
   /** Where each named secret is found; values are looked up at the last moment and never kept. */
   secrets?: SecretSource[]
+  /** It has no nodes of its own: its runs are what agents outside report of themselves, and each grows a graph. */
+  reported?: true
   /** Members the graph has no word for, by the name they had at the top level. */
   extra: JsonObject
 }

@@ -20,7 +20,7 @@ export const longLedger: Benchmark = {
     const key = { kid: 'bench', alg: 'ES256', privateKey } as const
     const { rows, heads } = await signedLedger(run, key)
     const claims = rows.map(({ token }) => parseClaims(unverifiedPayload(token)))
-    const facts = claims.map(factOf)
+    const facts = claims.map((one) => factOf(one))
 
     say('folding')
     const foldMs: number[] = []

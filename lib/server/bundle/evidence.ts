@@ -100,6 +100,8 @@ export class RunReader {
   readonly timeline: Timeline
   readonly #run: RunId
   readonly #named: NamedValues
+  /** Who signs the run's own tokens: the `iss` of its first. */
+  #home: string | undefined
   /** The agent that does each visit, by node and visit. */
   readonly #agents = new Map<string, string>()
 
@@ -113,13 +115,15 @@ export class RunReader {
   /** Takes the next row. Throws Problem `ect_malformed` or `ect_claim_invalid` for what is no token. */
   add({ seq, token, hash }: { seq: number; token: string; hash: Hash }): Noted {
     const claims = parseClaims(unverifiedPayload(token))
-    const fact = knownFact(claims)
+    this.#home ??= claims.iss
+    const fact = knownFact(claims, this.#home)
     const agent = fact && this.#agentOf(fact)
     const row = ledgerRow({ seq, hash }, claims, fact, agent)
     const noted: Noted = fact ? { ...row, fact } : row
     this.notes.push(noted)
     this.seqOf.set(claims.jti, seq)
-    this.#named.note(this.#run, seq, claims)
+    // What an agent signed itself names no value of the run, whatever its claims look like.
+    if (claims.iss === this.#home) this.#named.note(this.#run, seq, claims)
     if (fact) evolve(this.folded, fact)
     this.timeline.add(this.folded, row, fact)
     return noted
@@ -133,9 +137,9 @@ export class RunReader {
   }
 }
 
-function knownFact(claims: Claims): Fact | undefined {
+function knownFact(claims: Claims, home: string): Fact | undefined {
   try {
-    return factOf(claims)
+    return factOf(claims, home)
   } catch {
     return undefined
   }
