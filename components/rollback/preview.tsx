@@ -10,16 +10,18 @@ import { NoUndoIcon } from '@/components/ui/icons'
 import { Skeleton } from '@/components/ui/skeleton'
 import { StateShape } from '@/components/ui/state'
 import { warnOf } from '@/components/ui/toast'
-import type { RollbackScope } from '@/lib/rollback/terms'
+import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
 import { isApiProblem, isRefusal, newIdempotencyKey } from '@/lib/ui/api'
 import { count } from '@/lib/ui/format-time'
 import { useRollBack, useRollbackPlan } from '@/lib/ui/run-queries'
+import { agentParts } from '@/lib/view/agent-parts'
 import { asSentence } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
-import type { PlanFate, RollbackPlanView, RunDetail } from '@/lib/view/wire'
+import type { PlanFate, RollbackPlanView, RollbackView, RunDetail } from '@/lib/view/wire'
+import { AgentTable } from './agent-table'
+import { Conflict, winnerWords } from './conflict'
 import { fates, fatesOf, LockIcon, washesOf } from './fates'
 import { PlanGraph } from './plan-graph'
-import { PlanTable } from './plan-table'
 import {
   buttonWords,
   type PlanChange,
@@ -40,6 +42,8 @@ export function Preview({
   fold,
   node,
   scope,
+  only,
+  underWay,
   onNode,
   onScope,
   onBegun,
@@ -49,14 +53,17 @@ export function Preview({
   fold: RunFold
   node: string
   scope: RollbackScope | undefined
+  only: RollbackOnly | undefined
+  /** A rollback under way that this one would take over. */
+  underWay: RollbackView | undefined
   onNode: (node: string) => void
-  onScope: (scope: RollbackScope) => void
+  onScope: (scope: RollbackScope, only: RollbackOnly | undefined) => void
   onBegun: (plan: RollbackPlanView, rollback: string) => void
 }) {
   // The token the plan is asked for at; it moves only when the person says so.
   const [at, setAt] = useState(fold.seq)
   const [changes, setChanges] = useState<PlanChange[]>()
-  const query = useRollbackPlan(run, node, scope, at)
+  const query = useRollbackPlan(run, { node, at, ...(scope && { scope }), ...(only && { only }) })
   const rollBack = useRollBack(run)
   const [reason, setReason] = useState('')
   const before = useRef<ReadonlyMap<string, PlanFate>>(undefined)
@@ -64,6 +71,10 @@ export function Preview({
   const plan = query.data
   const stale = query.isPlaceholderData
   const kindOf = (id: string) => fold.index.nodes.get(id)?.kind
+  const labelOf = (id: string) => fold.index.nodes.get(id)?.label || id
+  // The rollback that ours lost against: read from the ledger, so its answer may come after the refusal.
+  const [lostTo, setLostTo] = useState<string>()
+  const winner = fold.rollbacks(run).find(({ id }) => id === lostTo)
 
   async function execute() {
     if (!plan || stale) return
@@ -72,10 +83,11 @@ export function Preview({
     attempts.current.set(intent, idempotencyKey)
     setChanges(undefined)
     try {
-      const { scope: chosen, digest } = plan
+      const { scope: chosen, only: chosenOnly, digest } = plan
       const begun = await rollBack.mutateAsync({
         node,
         scope: chosen,
+        ...(chosenOnly && { only: chosenOnly }),
         digest,
         reason: reason.trim(),
         idempotencyKey,
@@ -84,7 +96,9 @@ export function Preview({
     } catch (error) {
       // Without an answer the key stays: holding the button again begins no second rollback.
       if (isRefusal(error)) attempts.current.delete(intent)
-      if (isApiProblem(error, 'rollback_plan_changed')) await showNewPlan(plan)
+      const other = conflictIn(error)
+      if (other !== undefined) setLostTo(other)
+      else if (isApiProblem(error, 'rollback_plan_changed')) await showNewPlan(plan)
       else warnOf('Nothing was rolled back', error)
     }
   }
@@ -92,7 +106,6 @@ export function Preview({
   async function showNewPlan(old: RollbackPlanView) {
     before.current = fatesOf(old)
     const fresh = await query.refetch()
-    const labelOf = (id: string) => fold.index.nodes.get(id)?.label || id
     setChanges(fresh.data ? planChanges(before.current, fatesOf(fresh.data), labelOf) : [])
   }
 
@@ -102,7 +115,7 @@ export function Preview({
         <div className="min-h-0 flex-1">
           <PlanGraph fold={fold} plan={plan} washes={plan && washesOf(plan)} node={node} onNode={onNode} />
         </div>
-        {plan && <PlanTable plan={plan} kindOf={kindOf} />}
+        {plan && <AgentTable plan={plan} parts={agentParts(plan)} kindOf={kindOf} />}
       </div>
       <aside
         aria-label="Rollback"
@@ -119,6 +132,23 @@ export function Preview({
           <Skeleton what="the plan" lines={5} />
         ) : (
           <div className={cx('flex flex-col', stale && 'opacity-60')} aria-busy={stale}>
+            {winner && (
+              <Conflict
+                urgent
+                other={winner}
+                title="Nothing was done: another rollback is under way."
+                why={winnerWords(winner, plan)}
+                labelOf={labelOf}
+              />
+            )}
+            {underWay && !winner && (
+              <Conflict
+                other={underWay}
+                title="A rollback is under way."
+                why="One that reaches further takes it over; one that does not is refused."
+                labelOf={labelOf}
+              />
+            )}
             {changes && <Changed changes={changes} />}
             {!changes && fold.seq > plan.seq && (
               <WentOn by={fold.seq - plan.seq} onLook={() => setAt(fold.seq)} busy={query.isFetching} />
@@ -158,6 +188,13 @@ export function Preview({
       </aside>
     </div>
   )
+}
+
+/** The rollback that won against the one that was asked for, when that is why it was refused. */
+function conflictIn(error: unknown): string | undefined {
+  if (!isApiProblem(error, 'rollback_conflict') && !isApiProblem(error, 'rollback_busy')) return undefined
+  const { conflicting_rollback_id: id } = error.data
+  return typeof id === 'string' ? id : undefined
 }
 
 /** After a 409: that nothing was done comes first, then what is different. */

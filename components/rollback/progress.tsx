@@ -1,40 +1,63 @@
 'use client'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
+import { Decision } from '@/components/approvals/decision'
+import { TokenPanel } from '@/components/run/token-panel'
 import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { StateMark } from '@/components/ui/state'
 import { count } from '@/lib/ui/format-time'
+import type { RunLedger } from '@/lib/ui/ledger'
+import { useVerification } from '@/lib/ui/ledger-verify'
 import { useValue } from '@/lib/ui/run-queries'
-import { asSentence } from '@/lib/view/frame'
+import { type AgentPart, agentParts, stepKey } from '@/lib/view/agent-parts'
+import { asSentence, plainActor } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { PlanStep, RollbackPlanView, RollbackView, RunDetail } from '@/lib/view/wire'
+import { ActEvidence, type OnEvidence, type OpenedEvidence } from './act-evidence'
+import { ActMark } from './act-mark'
+import { AgentTable, VoteMark } from './agent-table'
+import { AgentTokenPanel } from './agent-token-panel'
+import { Conflict, winnerWords } from './conflict'
 import { fates, progressWashes } from './fates'
+import { Phases } from './phases'
 import { PlanGraph } from './plan-graph'
 import { backWords, planKey, planName, scopeWords } from './plan-words'
+import { Proof } from './proof'
 import { isToChoose, RollbackChoice } from './rollback-choice'
+import { holderName } from './vote-words'
 
-/** A rollback that began: each act as its token arrives, how it ended, and what happens to the run after it. */
+/**
+ * A rollback that began: who can, by their votes; each act as its token arrives, with its proof; how it ended; and what
+ * happens to the run after it. Where people have to say first how it goes on, they are asked here.
+ */
 export function Progress({
   run,
   detail,
+  ledger,
   fold,
   rollback,
   pressed,
   onGone,
+  onBroader,
 }: {
   run: string
   detail: RunDetail
+  ledger: RunLedger
   fold: RunFold
   rollback: RollbackView
   /** The plan whose button was pressed here; after a reload the stored one is fetched. */
   pressed: RollbackPlanView | undefined
   /** The choice is made: back to the run. */
   onGone: () => void
+  /** Previews another rollback, which may take this one over; absent where none reaches further. */
+  onBroader: (() => void) | undefined
 }) {
-  const labelOf = (id: string) => fold.index.nodes.get(id)?.label || id
+  const [opened, setOpened] = useState<OpenedEvidence>()
+  const verification = useVerification(run, ledger, fold.seq, ledger.status === 'following')
   const plan = useExecutedPlan(run, rollback, pressed)
+  const parts = plan ? agentParts(plan, rollback) : []
   const washes = useMemo(() => {
     // Once the run went on, its steps have another life, and speak for themselves.
     if (!plan || rollback.choice === 'go_on') return undefined
@@ -42,21 +65,145 @@ export function Progress({
   }, [plan, rollback.status, rollback.acts, rollback.choice])
   return (
     <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col md:grid-cols-[minmax(0,1fr)_var(--inspector)]">
-      <div className="min-h-0 min-w-0 border-r max-md:h-40 max-md:shrink-0 max-md:border-b max-md:border-r-0">
-        <PlanGraph fold={fold} plan={washes && plan} washes={washes} node={rollback.node} />
+      <div className="flex min-h-0 min-w-0 flex-col border-r max-md:h-40 max-md:shrink-0 max-md:border-b max-md:border-r-0">
+        <div className="min-h-0 flex-1">
+          <PlanGraph fold={fold} plan={washes && plan} washes={washes} node={rollback.node} />
+        </div>
+        {plan && (
+          <AgentTable
+            plan={plan}
+            parts={parts}
+            kindOf={(id) => fold.index.nodes.get(id)?.kind}
+            rollback={rollback}
+          />
+        )}
       </div>
-      <aside aria-label="Rollback" className="min-h-0 overflow-y-auto px-4 pb-4 pt-5 max-md:flex-1">
-        <h2 className="text-balance text-t3 tracking-[-0.01em]" role="status">
-          {headline(rollback, plan)}
-        </h2>
-        <p className="mb-4 mt-2 text-ink-3">
-          {scopeWords[rollback.scope]}
-          {rollback.scope !== 'full_workflow' && `, from before ${labelOf(rollback.node)}`}. Asked by{' '}
-          <Actor id={rollback.by} /> <RelativeTime at={rollback.askedAt} />
-          {rollback.reason ? `: ${asSentence(rollback.reason)}` : '.'}
-        </p>
-        <Facts label={120}>
-          {rollback.acts.map((act) => (
+      {opened?.kind === 'ledger' ? (
+        <TokenPanel
+          fold={fold}
+          seq={opened.seq}
+          verification={verification.state}
+          onOpen={(seq) => setOpened(seq === undefined ? undefined : { kind: 'ledger', seq })}
+          onMoment={undefined}
+        />
+      ) : opened ? (
+        <AgentTokenPanel
+          run={run}
+          hash={opened.hash}
+          agent={opened.agent}
+          label={opened.label}
+          onBack={() => setOpened(undefined)}
+        />
+      ) : (
+        <aside
+          aria-label="Rollback"
+          className="min-h-0 overflow-y-auto px-4 pb-4 pt-5 max-md:flex-1 max-md:pb-8"
+        >
+          <Told
+            run={run}
+            detail={detail}
+            fold={fold}
+            rollback={rollback}
+            plan={plan}
+            parts={parts}
+            onOpen={setOpened}
+          />
+          {onBroader && rollback.status === 'executing' && (
+            <Button size="sm" className="mt-3" onClick={onBroader}>
+              Take it over with one that reaches further…
+            </Button>
+          )}
+          {rollback.status !== 'executing' && parts.length > 0 && (
+            <Proof detail={detail} parts={parts} verification={verification} seq={fold.seq} />
+          )}
+          {rollback.status !== 'executing' && (
+            <div className="mt-4 border-t pt-4">
+              {isToChoose(fold, rollback) ? (
+                <RollbackChoice run={run} detail={detail} rollback={rollback} fold={fold} onChosen={onGone} />
+              ) : (
+                <Chosen
+                  rollback={rollback}
+                  label={fold.index.nodes.get(rollback.node)?.label || rollback.node}
+                  onGone={onGone}
+                />
+              )}
+            </div>
+          )}
+        </aside>
+      )}
+    </div>
+  )
+}
+
+/** How it stands in a sentence, who asked for it, what stands in its way, and every step of it. */
+function Told({
+  run,
+  detail,
+  fold,
+  rollback,
+  plan,
+  parts,
+  onOpen,
+}: {
+  run: string
+  detail: RunDetail
+  fold: RunFold
+  rollback: RollbackView
+  plan: RollbackPlanView | undefined
+  parts: readonly AgentPart[]
+  onOpen: OnEvidence
+}) {
+  const labelOf = (id: string) => fold.index.nodes.get(id)?.label || id
+  const others = fold.rollbacks(run)
+  const broader = others.find(({ id }) => id === rollback.supersededBy)
+  const narrower = others.find(({ id }) => id === rollback.supersedes)
+  const byStep = new Map(parts.flatMap(({ steps }) => steps.map((of) => [planKey(of.step), of] as const)))
+  const asked = rollback.votes.length > 0
+  return (
+    <>
+      <h2 className="text-balance text-t3 tracking-[-0.01em]" role="status">
+        {headline(rollback, plan)}
+      </h2>
+      <p className="mb-4 mt-2 text-ink-3">
+        {scopeWords[rollback.scope]}
+        {rollback.scope !== 'full_workflow' && `, from before ${labelOf(rollback.node)}`}. Asked by{' '}
+        <Actor id={rollback.by} /> <RelativeTime at={rollback.askedAt} />
+        {rollback.reason ? `: ${asSentence(rollback.reason)}` : '.'}
+      </p>
+      {broader && (
+        <Conflict
+          other={broader}
+          title="Another rollback took this one over."
+          why={`${winnerWords(broader, rollback)} What was not taken back here, it takes back.`}
+          labelOf={labelOf}
+        />
+      )}
+      {narrower && (
+        <Conflict
+          other={narrower}
+          title="This one took another rollback over."
+          why={`It reaches further. What ${plainActor(narrower.by)}’s had taken back already stays taken back.`}
+          labelOf={labelOf}
+        />
+      )}
+      {rollback.question && (
+        <section aria-label="Decision" className="-mx-4 mb-4 border-y">
+          <Decision key={rollback.question.approval} id={rollback.question.approval} compact />
+        </section>
+      )}
+      {rollback.decided && rollback.decided.by !== 'engine' && <DecidedBy decided={rollback.decided} />}
+      {parts.length > 0 && (
+        <div className="md:hidden">
+          <div className="-mx-4 mb-2 border-t">
+            <Phases parts={parts} rollback={rollback} />
+          </div>
+          {asked && <PhoneVotes parts={parts} rollback={rollback} />}
+        </div>
+      )}
+      <Facts label={120}>
+        {rollback.acts.map((act) => {
+          const of = byStep.get(planKey(act))
+          return (
             <Fact key={planKey(act)} label={actName(act, labelOf(act.node))}>
               <ActMark act={act} />
               {act.description && (
@@ -64,25 +211,56 @@ export function Progress({
                   <Sub>{asSentence(act.description)}</Sub>
                 </span>
               )}
+              {of && <ActEvidence of={of} fold={fold} onOpen={onOpen} />}
             </Fact>
-          ))}
-          {otherSteps(rollback, plan).map((step) => (
-            <Fact key={planKey(step)} label={planName(step, plan)}>
-              <OtherStep step={step} over={rollback.status !== 'executing'} />
-            </Fact>
-          ))}
-        </Facts>
-        {rollback.status !== 'executing' && (
-          <div className="mt-4 border-t pt-4">
-            {isToChoose(fold, rollback) ? (
-              <RollbackChoice run={run} detail={detail} rollback={rollback} fold={fold} onChosen={onGone} />
-            ) : (
-              <Chosen rollback={rollback} label={labelOf(rollback.node)} onGone={onGone} />
-            )}
-          </div>
-        )}
-      </aside>
-    </div>
+          )
+        })}
+        {otherSteps(rollback, plan).map((step) => (
+          <Fact key={planKey(step)} label={planName(step, plan)}>
+            <OtherStep step={step} rollback={rollback} />
+          </Fact>
+        ))}
+      </Facts>
+      {detail.may.rollBack ? null : (
+        <p className="mt-2 text-t1 text-ink-3">
+          You can follow it here; acting on it needs the role operator.
+        </p>
+      )}
+    </>
+  )
+}
+
+/** What a person decided between the two phases. */
+function DecidedBy({ decided }: { decided: NonNullable<RollbackView['decided']> }) {
+  return (
+    <p className="mb-4 text-ink-2">
+      <Actor id={decided.by} /> {decisionWords[decided.decision]}
+      {decided.decision === 'partial' && ` ${count(decided.withoutCount, 'step')}`}{' '}
+      <RelativeTime at={decided.at} className="text-ink-3" />
+      {decided.reason ? `: ${asSentence(decided.reason)}` : '.'}
+    </p>
+  )
+}
+
+const decisionWords: Record<NonNullable<RollbackView['decided']>['decision'], string> = {
+  execute: 'let it go on',
+  partial: 'let it go on without',
+  abort: 'called it off',
+  escalate: 'handed it on',
+}
+
+/** The votes on a phone, where there is no room for the table. */
+function PhoneVotes({ parts, rollback }: { parts: readonly AgentPart[]; rollback: RollbackView }) {
+  return (
+    <Facts label={120} dense className="mb-3">
+      {parts.map((part) => (
+        <Fact key={part.agent ?? ''} label={holderName(part.agent)}>
+          <span className="[&_span]:whitespace-normal">
+            <VoteMark part={part} rollback={rollback} />
+          </span>
+        </Fact>
+      ))}
+    </Facts>
   )
 }
 
@@ -112,7 +290,11 @@ function otherSteps(rollback: RollbackView, plan: RollbackPlanView | undefined):
   return (plan?.steps ?? []).filter((step) => step.fate !== 'untouched' && !begun.has(planKey(step)))
 }
 
-function OtherStep({ step, over }: { step: PlanStep; over: boolean }) {
+function OtherStep({ step, rollback }: { step: PlanStep; rollback: RollbackView }) {
+  const over = rollback.status !== 'executing'
+  const key = stepKey(step)
+  const vote = rollback.votes.find(({ checkpointId }) => checkpointId === key)
+  const left = vote?.vote === 'cannot_prepare' && rollback.decided !== undefined
   switch (step.fate) {
     case 'irreversible':
     case 'refused':
@@ -131,6 +313,16 @@ function OtherStep({ step, over }: { step: PlanStep; over: boolean }) {
         </StateMark>
       )
     default:
+      if (left) {
+        return (
+          <>
+            <StateMark state="skipped">left as it is</StateMark>
+            <span className="block">
+              <Sub>{asSentence(vote.description)}</Sub>
+            </span>
+          </>
+        )
+      }
       return over ? (
         <StateMark state="skipped">its turn never came</StateMark>
       ) : (
@@ -140,7 +332,10 @@ function OtherStep({ step, over }: { step: PlanStep; over: boolean }) {
 }
 
 /** What a rollback came to, with what is back. */
-const resultWords: Record<Exclude<RollbackView['status'], 'executing'>, (back: string) => string> = {
+const resultWords: Record<
+  Exclude<RollbackView['status'], 'executing' | 'superseded'>,
+  (back: string) => string
+> = {
   completed: (back) => `Taken back: ${back}.`,
   partial: (back) => `Partly taken back: ${back}.`,
   escalated: (back) => `Taken back: ${back}; a person was told of the rest.`,
@@ -148,8 +343,15 @@ const resultWords: Record<Exclude<RollbackView['status'], 'executing'>, (back: s
 }
 
 function headline(rollback: RollbackView, plan: RollbackPlanView | undefined): string {
+  const decision = rollback.decided?.decision
+  const nothing = rollback.acts.every(({ status }) => status !== 'completed')
+  if (decision === 'abort' && nothing) return 'Called off: nothing was taken back.'
+  if (decision === 'escalate' && nothing) return 'Handed on to a person: nothing was taken back.'
+  if (rollback.status === 'superseded') return 'Taken over by another rollback.'
   if (rollback.status !== 'executing')
     return resultWords[rollback.status](backWords(rollback.acts, plan?.counts.reset ?? 0))
+  if (rollback.question) return 'The rollback waits for an answer; nothing has changed yet.'
+  if (rollback.phase === 'preparing') return 'Asking who can; nothing has changed yet'
   const back = rollback.acts.filter((act) => act.status === 'completed').length
   const all = plan ? plan.counts.restored + plan.counts.compensated : undefined
   return all === undefined
@@ -160,16 +362,6 @@ function headline(rollback: RollbackView, plan: RollbackPlanView | undefined): s
 /** A step by name, with its visit where the run came there more than once. */
 function actName({ visit = 1 }: RollbackView['acts'][number], label: string): string {
   return visit > 1 ? `${label}, visit ${visit}` : label
-}
-
-function ActMark({ act }: { act: RollbackView['acts'][number] }) {
-  if (act.status === undefined) {
-    return <StateMark state="running">{act.undo === 'compensate' ? 'compensating' : 'restoring'}</StateMark>
-  }
-  if (act.status === 'completed') {
-    return <StateMark state="rolled_back">{act.undo === 'compensate' ? 'compensated' : 'restored'}</StateMark>
-  }
-  return <StateMark state={act.status === 'failed' ? 'failed' : 'escalated'}>{act.status}</StateMark>
 }
 
 /** A rollback whose choice is made, or that the run has left behind. */

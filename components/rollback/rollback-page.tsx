@@ -2,8 +2,8 @@
 /*
  * Taking back: a plan before anything, painted on the run's own graph; then the acts as they happen; then the choice.
  *
- *   preview ──held for a second, by the plan's digest──▶ under way ──▶ over ──▶ end the run | go on
- *      ▲                                   │
+ *   preview ──held for a second, by the plan's digest──▶ asked who can ──▶ under way ──▶ over ──▶ end the run | go on
+ *      ▲                                   │                  │ somebody cannot: go on without, call off, hand on
  *      └── 409: the world moved; nothing was done, and this is the plan now
  *
  * The plan on screen never changes under a hand: when the run goes on, the page says so and waits to be asked.
@@ -19,7 +19,7 @@ import { Kbd } from '@/components/ui/kbd'
 import { PageHelp } from '@/components/ui/page-help'
 import { Skeleton } from '@/components/ui/skeleton'
 import type { RollbackScope } from '@/lib/rollback/terms'
-import { useRunLedger } from '@/lib/ui/ledger'
+import { type RunLedger, useRunLedger } from '@/lib/ui/ledger'
 import { links } from '@/lib/ui/links'
 import { useRunDetail } from '@/lib/ui/run-queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
@@ -48,10 +48,20 @@ export function RollbackPage({ run }: { run: string }) {
   if (!detail.data || !ledger?.fold || (ledger.status === 'reading' && ledger.fold.seq < detail.data.seq)) {
     return <Skeleton what="the run" lines={6} row={44} />
   }
-  return <Loaded run={run} detail={detail.data} fold={ledger.fold} />
+  return <Loaded run={run} detail={detail.data} ledger={ledger} fold={ledger.fold} />
 }
 
-function Loaded({ run, detail, fold }: { run: string; detail: RunDetail; fold: RunFold }) {
+function Loaded({
+  run,
+  detail,
+  ledger,
+  fold,
+}: {
+  run: string
+  detail: RunDetail
+  ledger: RunLedger
+  fold: RunFold
+}) {
   const router = useRouter()
   const search = useSearchParams()
   const asked = search.get('node') ?? ''
@@ -60,13 +70,22 @@ function Loaded({ run, detail, fold }: { run: string; detail: RunDetail; fold: R
   // The plan that was pressed: it says how many acts there will be, before they have begun.
   const [executed, setExecuted] = useState<{ rollback: string; plan: RollbackPlanView }>()
   const rollbacks = fold.rollbacks(run)
+  // One that is under way may be taken over by a broader one: that is previewed beside it, and says so in the address.
+  const broader = search.get('broader') !== null
+  const underWay = rollbacks.findLast((one) => one.status === 'executing')
   const rollback =
     rollbacks.find((one) => one.id === search.get('rollback')) ??
-    rollbacks.findLast((one) => one.status === 'executing' || (fold.status === 'rolled_back' && !one.choice))
+    (broader && underWay
+      ? undefined
+      : (underWay ?? rollbacks.findLast((one) => fold.status === 'rolled_back' && !one.choice)))
+  const only = search.get('only') === 'dependents' ? 'dependents' : undefined
   const leave = () => router.push(links.run(run, { node: rollback?.node ?? node }))
   useShortcuts({ Escape: leave })
-  const view = (change: { node?: string; scope?: string; rollback?: string }) =>
-    router.replace(links.rollback(run, { node, ...(scope ? { scope } : {}), ...change }), { scroll: false })
+  const view = (change: { node?: string; scope?: string; only?: string; rollback?: string }) =>
+    router.replace(
+      links.rollback(run, { node, ...(broader && { broader: '1' }), ...(scope && { scope }), ...change }),
+      { scroll: false },
+    )
 
   return (
     <>
@@ -109,10 +128,23 @@ function Loaded({ run, detail, fold }: { run: string; detail: RunDetail; fold: R
           key={rollback.id}
           run={run}
           detail={detail}
+          ledger={ledger}
           fold={fold}
           rollback={rollback}
           pressed={rollback.id === executed?.rollback ? executed.plan : undefined}
           onGone={() => router.push(links.run(run))}
+          onBroader={
+            rollback.scope === 'full_workflow' || !detail.may.rollBack
+              ? undefined
+              : () =>
+                  router.push(
+                    links.rollback(run, {
+                      node: rollback.node,
+                      scope: rollback.scope === 'single' ? 'sub_dag' : 'full_workflow',
+                      broader: '1',
+                    }),
+                  )
+          }
         />
       ) : (
         <Preview
@@ -121,11 +153,13 @@ function Loaded({ run, detail, fold }: { run: string; detail: RunDetail; fold: R
           fold={fold}
           node={node}
           scope={scope}
+          only={only}
+          underWay={broader ? underWay : undefined}
           onNode={(id) => router.replace(links.rollback(run, { node: id }), { scroll: false })}
-          onScope={(next) => view({ scope: next })}
+          onScope={(next, nextOnly) => view({ scope: next, ...(nextOnly && { only: nextOnly }) })}
           onBegun={(plan, id) => {
             setExecuted({ rollback: id, plan })
-            view({ rollback: id })
+            router.replace(links.rollback(run, { node, scope: plan.scope, rollback: id }), { scroll: false })
           }}
         />
       )}

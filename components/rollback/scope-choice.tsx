@@ -1,7 +1,8 @@
 'use client'
+import { Fragment } from 'react'
 import { cx } from '@/components/ui/cx'
-import type { RollbackScope } from '@/lib/rollback/terms'
-import type { PlanScope, RollbackPlanView, RunDetail } from '@/lib/view/wire'
+import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
+import type { RollbackPlanView, RunDetail } from '@/lib/view/wire'
 import { LockIcon } from './fates'
 import { scopeWords } from './plan-words'
 
@@ -13,23 +14,35 @@ export function ScopeChoice({
 }: {
   plan: RollbackPlanView
   may: RunDetail['may']
-  onScope: (scope: RollbackScope) => void
+  onScope: (scope: RollbackScope, only: RollbackOnly | undefined) => void
 }) {
   return (
     <fieldset className="mb-4">
       <legend className="mb-1 text-t1 text-ink-3">How far</legend>
       <div className="overflow-hidden rounded-r2 border border-line-strong">
         {plan.scopes.map((scope) => (
-          <Choice
-            key={scope.scope}
-            scope={scope}
-            chosen={scope.scope === plan.scope}
-            refused={
-              scope.forbidden ??
-              (scope.scope === 'full_workflow' && !may.rollBackAll ? 'Coordinator only.' : undefined)
-            }
-            onChoose={() => onScope(scope.scope)}
-          />
+          <Fragment key={scope.scope}>
+            {/* Of what followed, what was made from it: smaller than all that followed. */}
+            {scope.scope === 'sub_dag' && (
+              <Choice
+                title="This step and what used it"
+                sentence={plan.only ? plan.sentence : 'Of what followed, only what was made from its output.'}
+                chosen={plan.only === 'dependents'}
+                refused={undefined}
+                onChoose={() => onScope('sub_dag', 'dependents')}
+              />
+            )}
+            <Choice
+              title={scopeWords[scope.scope]}
+              sentence={scope.sentence}
+              chosen={scope.scope === plan.scope && plan.only === undefined}
+              refused={
+                scope.forbidden ??
+                (scope.scope === 'full_workflow' && !may.rollBackAll ? 'Coordinator only.' : undefined)
+              }
+              onChoose={() => onScope(scope.scope, undefined)}
+            />
+          </Fragment>
         ))}
       </div>
     </fieldset>
@@ -37,12 +50,14 @@ export function ScopeChoice({
 }
 
 function Choice({
-  scope,
+  title,
+  sentence,
   chosen,
   refused,
   onChoose,
 }: {
-  scope: PlanScope
+  title: string
+  sentence: string
   chosen: boolean
   refused: string | undefined
   onChoose: () => void
@@ -75,8 +90,8 @@ function Choice({
         />
       )}
       <span className="min-w-0 flex-1">
-        <span className={cx('block', !refused && 'font-medium')}>{scopeWords[scope.scope]}</span>
-        <span className="block text-t1 text-ink-3">{refused ?? scope.sentence}</span>
+        <span className={cx('block', !refused && 'font-medium')}>{title}</span>
+        <span className="block text-t1 text-ink-3">{refused ?? sentence}</span>
       </span>
     </label>
   )

@@ -57,6 +57,7 @@ export function Inspector({
   onTab,
   onVisit,
   onToken,
+  onFlag,
   verification,
 }: {
   run: string
@@ -77,6 +78,8 @@ export function Inspector({
   onTab: (tab: string) => void
   onVisit: (visit: string | undefined) => void
   onToken: (seq: number) => void
+  /** Calls what this visit gave wrong; absent when it cannot be. */
+  onFlag: (() => void) | undefined
   verification: Verification
 }) {
   const frame = then.frame.nodes.get(visit.node)
@@ -108,6 +111,7 @@ export function Inspector({
           visit={visit}
           past={past}
           onCause={onCause}
+          onFlag={onFlag}
           began={began}
           leadsTo={<LeadsTo run={run} fold={fold} frame={frame} counts={children} />}
         />
@@ -274,6 +278,7 @@ function Outcome({
   visit,
   past,
   onCause,
+  onFlag,
   began,
   leadsTo,
 }: {
@@ -284,6 +289,7 @@ function Outcome({
   visit: VisitView
   past: boolean
   onCause: (jti: string) => void
+  onFlag: (() => void) | undefined
   began: boolean
   leadsTo: ReactNode
 }) {
@@ -353,13 +359,22 @@ function Outcome({
       {visit.entry && visit.entry.written.length > 0 && (
         <WrittenArtifacts run={run} written={visit.entry.written} />
       )}
-      {mayRollBack && (
-        <Button size="sm" asChild className="mt-3">
-          <Link href={links.rollback(run, { node: frame.id })} aria-keyshortcuts="r">
-            <RotateCcw size={14} strokeWidth={1.5} aria-hidden="true" />
-            Roll back to before this
-          </Link>
-        </Button>
+      {(mayRollBack || onFlag) && (
+        <div className="mt-3 flex flex-wrap gap-2">
+          {mayRollBack && (
+            <Button size="sm" asChild>
+              <Link href={links.rollback(run, { node: frame.id })} aria-keyshortcuts="r">
+                <RotateCcw size={14} strokeWidth={1.5} aria-hidden="true" />
+                Roll back to before this
+              </Link>
+            </Button>
+          )}
+          {onFlag && (
+            <Button size="sm" aria-keyshortcuts="w" onClick={onFlag}>
+              This looks wrong…
+            </Button>
+          )}
+        </div>
       )}
     </div>
   )

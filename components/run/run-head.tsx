@@ -31,6 +31,7 @@ export function RunHead({
   waitsIn,
   verification,
   rollBack,
+  onFlag,
   show,
   onShow,
 }: {
@@ -47,6 +48,8 @@ export function RunHead({
   verification: ReturnType<typeof useVerification>
   /** The node a rollback would start from; absent when it is not the person's to ask. */
   rollBack: string | undefined
+  /** Calls what the chosen step gave wrong; absent when it cannot be. */
+  onFlag: (() => void) | undefined
   show: RunShow
   onShow: (show: RunShow) => void
 }) {
@@ -124,6 +127,7 @@ export function RunHead({
         detail={detail}
         status={fold.status}
         rollBack={rollBack}
+        onFlag={onFlag}
         show={show === 'ledger' ? 'ledger' : 'graph'}
         onShow={onShow}
       />
@@ -140,6 +144,7 @@ export function RunHead({
             ['a x', 'answer its question'],
             ['l', 'graph or ledger'],
             ['r', 'roll back to before the step'],
+            ['w', 'say that what it gave is wrong'],
             ['esc', 'step out, back to now'],
           ]}
         >

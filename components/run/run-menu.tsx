@@ -20,12 +20,14 @@ export function RunMenu({
   detail,
   status,
   rollBack,
+  onFlag,
   show,
   onShow,
 }: {
   detail: RunDetail
   status: string
   rollBack: string | undefined
+  onFlag: (() => void) | undefined
   show: 'graph' | 'ledger'
   onShow: (show: 'graph' | 'ledger') => void
 }) {
@@ -86,6 +88,7 @@ export function RunMenu({
         {rollBack !== undefined && (
           <MenuItem onSelect={() => router.push(links.rollback(id, { node: rollBack }))}>Roll back…</MenuItem>
         )}
+        {onFlag && <MenuItem onSelect={onFlag}>This looks wrong…</MenuItem>}
         {operate && status === 'paused' && <MenuItem onSelect={resume}>Resume the run</MenuItem>}
         {operate && status === 'running' && (
           <MenuItem onSelect={() => setAsking('pause')}>Pause the run…</MenuItem>

@@ -13,6 +13,7 @@
 import { useRouter } from 'next/navigation'
 import { memo, useCallback, useDeferredValue, useMemo, useState } from 'react'
 import { ArtifactsPane } from '@/components/artifacts/artifacts-pane'
+import { useFlagging } from '@/components/rollback/flag-dialog'
 import { isToChoose, RollbackChoice } from '@/components/rollback/rollback-choice'
 import { RunGraph } from '@/components/run-graph/run-graph'
 import { CausePanel } from '@/components/timeline/cause-panel'
@@ -150,8 +151,17 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
     select(undefined)
   }
   const onShow = (next: RunShow) => change({ show: next === 'graph' ? undefined : next })
+  const flagging = useFlagging({
+    run,
+    detail,
+    fold,
+    node: begun ? node : undefined,
+    visit: view.visit === undefined ? undefined : Number(view.visit),
+    past,
+  })
   useShortcuts({
     Escape: stepOut,
+    w: flagging.ask,
     r: rollBack && begun ? () => router.push(links.rollback(run, { node: rollBack })) : undefined,
     l: () => onShow(show === 'ledger' ? 'graph' : 'ledger'),
   })
@@ -174,10 +184,12 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
           waitsIn={below.summary?.waitsIn}
           verification={verification}
           rollBack={rollBack}
+          onFlag={flagging.ask}
           show={show}
           onShow={onShow}
         />
       </StoppedClock>
+      {flagging.dialog}
       <RunTabs tabs={tabsOf(fold)} show={show} onShow={onShow} />
       {!past && <StandsStill run={run} detail={detail} fold={fold} />}
       {ledger.status === 'failed' && (
@@ -283,6 +295,7 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
               change={change}
               node={node}
               below={below}
+              onFlag={flagging.ask}
               verification={verification.state}
             />
           </StoppedClock>
@@ -367,6 +380,7 @@ function Side({
   change,
   node,
   below,
+  onFlag,
   verification,
 }: {
   run: string
@@ -379,6 +393,7 @@ function Side({
   change: (change: RunView) => void
   node: string | undefined
   below: BelowRun
+  onFlag: (() => void) | undefined
   verification: ReturnType<typeof useVerification>['state']
 }) {
   const past = shown.at !== undefined
@@ -439,6 +454,7 @@ function Side({
       onTab={(tab) => change({ tab })}
       onVisit={(which) => change({ node: visit.node, visit: which })}
       onToken={(seq) => change({ node: visit.node, token: String(seq) })}
+      onFlag={onFlag}
       verification={verification}
     />
   )

@@ -20,15 +20,20 @@ export const links = {
     }),
   /** A run as it was at a token. */
   moment: (id: string, at: number) => withQuery(`/runs/${encodeURIComponent(id)}`, { at: String(at) }),
-  rollback: (run: string, view: { node: string; scope?: string; rollback?: string }) =>
-    withQuery(`/runs/${encodeURIComponent(run)}/rollback`, view),
+  /** `only`: of what followed, what used its output alone. `broader`: one that may take over the one under way. */
+  rollback: (
+    run: string,
+    view: { node: string; scope?: string; only?: string; rollback?: string; broader?: string },
+  ) => withQuery(`/runs/${encodeURIComponent(run)}/rollback`, view),
   /** Where a run is forked, at a token of it. */
   fork: (run: string, at: number, version?: string) =>
     withQuery(`/runs/${encodeURIComponent(run)}/fork`, { at: String(at), version }),
   compareRuns: (run: string, other: string) =>
     `/runs/${encodeURIComponent(run)}/compare/${encodeURIComponent(other)}`,
   /** The breakers; one of them opened. */
-  breakers: (view: { circuit?: string; show?: 'troubled' } = {}) => withQuery('/breakers', view),
+  breakers: (
+    view: { circuit?: string | undefined; show?: 'troubled' | undefined; part?: 'history' | undefined } = {},
+  ) => withQuery('/breakers', view),
   workflows: '/workflows',
   workflowImport: '/workflows/import',
   workflowPlan: (view: { version?: string; plan?: string } = {}) => withQuery('/workflows/plan', view),

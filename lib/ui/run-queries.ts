@@ -6,7 +6,8 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import type { RollbackScope } from '@/lib/rollback/terms'
+import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
+import type { FlagView } from '@/lib/view/flag-wire'
 import type {
   ChildSummary,
   Page,
@@ -80,11 +81,18 @@ export function useRunCommand(run: string) {
  * What a rollback would do, made at the token the run is at; it changes nothing. `at` is that token: with the next one
  * the plan is asked for anew.
  */
-export function useRollbackPlan(run: string, node: string, scope: RollbackScope | undefined, at: number) {
+export function useRollbackPlan(
+  run: string,
+  { node, scope, only, at }: { node: string; scope?: RollbackScope; only?: RollbackOnly; at: number },
+) {
   return useQuery({
-    queryKey: [...keys.rollbackPlan(run, node, scope ?? ''), at],
+    queryKey: [...keys.rollbackPlan(run, node, `${scope ?? ''} ${only ?? ''}`), at],
     queryFn: ({ signal }) =>
-      api<RollbackPlanView>(`/runs/${run}/rollback-plans`, { method: 'POST', body: { node, scope }, signal }),
+      api<RollbackPlanView>(`/runs/${run}/rollback-plans`, {
+        method: 'POST',
+        body: { node, scope, only },
+        signal,
+      }),
     enabled: at > 0,
     // The plan before stays in sight, and is marked as such, until its successor is here.
     placeholderData: keepPreviousData,
@@ -95,6 +103,7 @@ export function useRollbackPlan(run: string, node: string, scope: RollbackScope 
 export interface RollbackWish {
   node: string
   scope: RollbackScope
+  only?: RollbackOnly
   digest: string
   reason: string
   /** One for each plan and reason: the same pressed twice is one rollback. */
@@ -114,6 +123,22 @@ export function useRollbackChoice(run: string) {
   return useMutation({
     mutationFn: ({ rollback, choice }: { rollback: string; choice: 'end' | 'go_on' }) =>
       api<unknown>(`/runs/${run}/rollbacks/${rollback}/choice`, { method: 'POST', body: { choice } }),
+  })
+}
+
+export interface FlagWish {
+  node: string
+  visit: number
+  reason: string
+  /** One for each finding: the same sent twice is one. */
+  idempotencyKey: string
+}
+
+/** Calls what a finished step gave wrong. Takes nothing back; what came of it arrives as tokens. */
+export function useFlag(run: string) {
+  return useMutation({
+    mutationFn: ({ idempotencyKey, ...body }: FlagWish) =>
+      api<FlagView>(`/runs/${run}/flag`, { method: 'POST', body, idempotencyKey }),
   })
 }
 

@@ -1,0 +1,71 @@
+import Link from 'next/link'
+import type { ReactNode } from 'react'
+import { Actor } from '@/components/ui/actor'
+import { Fact, Facts } from '@/components/ui/facts'
+import { RelativeTime } from '@/components/ui/relative-time'
+import { StateShape } from '@/components/ui/state'
+import { links } from '@/lib/ui/links'
+import { shortId } from '@/lib/ui/short-id'
+import { asSentence } from '@/lib/view/frame'
+import type { RollbackView } from '@/lib/view/wire'
+import { scopeWords } from './plan-words'
+
+/** Which of two rollbacks wins: the broader one, and of equals the earlier (cascade section 6.8). */
+export function winnerWords(winner: Pick<RollbackView, 'scope'>, loser: Pick<RollbackView, 'scope'>): string {
+  return reach[winner.scope] > reach[loser.scope]
+    ? 'It reaches further, and the broader of two rollbacks goes on.'
+    : 'It was asked for first, and of two that reach as far the earlier goes on.'
+}
+
+const reach: Record<RollbackView['scope'], number> = { single: 0, sub_dag: 1, full_workflow: 2 }
+
+/** A rollback that this one met: whose it is, how far it reaches, since when, and why it goes on. */
+export function Conflict({
+  other,
+  title,
+  why,
+  labelOf,
+  urgent = false,
+}: {
+  other: RollbackView
+  title: string
+  why: ReactNode
+  labelOf: (node: string) => string
+  /** It has just stopped somebody, who has to hear it. */
+  urgent?: boolean
+}) {
+  return (
+    <section
+      aria-label={title}
+      role={urgent ? 'alert' : undefined}
+      className="mb-4 rounded-r2 border border-line-strong px-3 pb-1 pt-2"
+    >
+      <p className="flex gap-2">
+        <span className="mt-0.5">
+          <StateShape state={urgent ? 'failed' : 'rolled_back'} />
+        </span>
+        <span className="min-w-0">
+          <b>{title}</b> <span className="text-ink-2">{why}</span>
+        </span>
+      </p>
+      <Facts label={88} dense className="mt-1">
+        <Fact label="Whose">
+          <Actor id={other.by} /> <RelativeTime at={other.askedAt} className="text-ink-3" />
+        </Fact>
+        <Fact label="How far">
+          {scopeWords[other.scope]}
+          {other.scope !== 'full_workflow' && `, from before ${labelOf(other.node)}`}
+        </Fact>
+        {other.reason && <Fact label="Reason">{asSentence(other.reason)}</Fact>}
+        <Fact label="Rollback">
+          <Link
+            href={links.rollback(other.run, { node: other.node, rollback: other.id })}
+            className="underline decoration-line-strong underline-offset-4 hover:decoration-ink"
+          >
+            Show <span className="mono">{shortId(other.id)}</span>
+          </Link>
+        </Fact>
+      </Facts>
+    </section>
+  )
+}

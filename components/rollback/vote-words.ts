@@ -1,0 +1,76 @@
+import type { CannotPrepare } from '@/lib/rollback/terms'
+import { count } from '@/lib/ui/format-time'
+import { type AgentPart, executeCounts, prepareCounts } from '@/lib/view/agent-parts'
+import { agentName } from '@/lib/view/frame'
+import type { RollbackView } from '@/lib/view/wire'
+
+/** Why an agent cannot, as the end of "cannot prepare: …". */
+export const cannotWords: Record<CannotPrepare, string> = {
+  expired: 'its checkpoint has expired',
+  irreversible: 'it cannot be undone',
+  hash_mismatch: 'its state is not what was sealed',
+  unknown_checkpoint: 'it does not know the checkpoint',
+  conflict: 'another rollback has it',
+  unreachable: 'it gave no answer in time',
+}
+
+/** Who holds a part of a rollback: the agent by its name, or this installation. */
+export function holderName(agent: string | undefined): string {
+  return agent === undefined ? 'this installation' : agentName(agent)
+}
+
+export type Phase = 'before' | 'prepare' | 'execute' | 'over'
+
+/** Where it stands between the two phases; without `rollback` nothing was asked for yet. */
+export function phaseOf(rollback: Pick<RollbackView, 'phase'> | undefined): Phase {
+  switch (rollback?.phase) {
+    case undefined:
+      return 'before'
+    case 'preparing':
+    case 'asking':
+      return 'prepare'
+    case 'executing':
+      return 'execute'
+    case 'over':
+      return 'over'
+  }
+}
+
+type Told = Pick<RollbackView, 'phase' | 'votes' | 'decided'>
+
+/** Phase 1, beside its name: "3 of 4 can, 1 cannot". */
+export function prepareWords(parts: readonly AgentPart[], rollback: Told | undefined): string {
+  const { can, cannot, of } = prepareCounts(parts)
+  if (of === 0) return 'nobody has to be asked'
+  if (!rollback) return `${count(of, 'holder is', 'holders are')} asked first, and nothing changes`
+  if (rollback.votes.length === 0 && phaseOf(rollback) !== 'prepare') return 'nobody was asked before'
+  return `${can} of ${of} can${cannot > 0 ? `, ${cannot} cannot` : ''}`
+}
+
+/** Phase 2, beside its name: "2 of 5 steps, last step first". */
+export function executeWords(parts: readonly AgentPart[], rollback: Told | undefined): string {
+  const { over, now, of } = executeCounts(parts)
+  if (over + now === 0) {
+    if (rollback?.decided?.decision === 'abort') return 'called off, nothing was changed'
+    if (rollback?.decided?.decision === 'escalate') return 'handed on, nothing was changed'
+    if (phaseOf(rollback) !== 'over') return 'last step first, not begun'
+  }
+  return `${over} of ${count(of, 'step')}, last step first`
+}
+
+/** "1st", "2nd", "3rd and 4th", "2nd to 9th": the places of an agent's steps in the order of undoing. */
+export function turnWords(turns: readonly number[]): string {
+  const [first, ...rest] = turns
+  const last = rest.at(-1)
+  if (first === undefined) return ''
+  if (last === undefined) return ordinal(first)
+  if (rest.length === 1) return `${ordinal(first)} and ${ordinal(last)}`
+  const inARow = last - first === turns.length - 1
+  return inARow ? `${ordinal(first)} to ${ordinal(last)}` : `${ordinal(first)} and ${rest.length} more`
+}
+
+function ordinal(n: number): string {
+  const teens = n % 100 >= 11 && n % 100 <= 13
+  const ending = teens ? 'th' : (['th', 'st', 'nd', 'rd'][n % 10] ?? 'th')
+  return `${n}${ending}`
+}
