@@ -1,7 +1,7 @@
 import type { RollbackScope } from '@/lib/rollback/terms'
 import { count } from '@/lib/ui/format-time'
 import { beginsRuns } from '@/lib/view/child-kinds'
-import type { PlanFate, PlanStep, RollbackPlanView, RollbackView } from '@/lib/view/wire'
+import type { PlanFate, PlanStep, RollbackActView, RollbackPlanView } from '@/lib/view/wire'
 
 export const scopeWords: Record<RollbackScope, string> = {
   single: 'This step',
@@ -34,7 +34,10 @@ export function buttonWords({ counts }: RollbackPlanView): string {
  * What came of a rollback, counted as its plan counts: "2 steps restored, 1 compensated, 1 only set back". `acts` are
  * those that were begun; steps that are only set back have none.
  */
-export function backWords(acts: RollbackView['acts'], setBack: number): string {
+export function backWords(
+  acts: readonly Pick<RollbackActView, 'undo' | 'status'>[],
+  setBack: number,
+): string {
   const done = acts.filter(({ status }) => status === 'completed')
   const compensated = done.filter(({ undo }) => undo === 'compensate').length
   const parts = [

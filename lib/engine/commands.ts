@@ -156,10 +156,7 @@ export type Command =
   /** Asks people about something the engine noticed; the first question of a kind about a visit is the only open one. */
   | ({
       type: 'ask_about'
-      kind: Extract<
-        ApprovalKind,
-        'circuit' | 'cascade' | 'agent_error' | 'resource_exhausted'
-      >
+      kind: Extract<ApprovalKind, 'circuit' | 'cascade' | 'agent_error' | 'resource_exhausted'>
       role: string
       sentence: string
       reason: string

@@ -4,12 +4,14 @@
  */
 import { clip } from '@/lib/base/clip'
 import { Problem } from '@/lib/base/problem'
+import { conflictWith } from '@/lib/rollback/conflict'
 import type { At, Command } from './commands'
 import { askPerson, nodeOf, visitThen } from './decide-steps'
 import type { Draft } from './draft'
 import { nodesInScope } from './evolve-rollback'
 import type { FactOf } from './facts'
 import { elapsedS, movedOn } from './refusal'
+import { wasAsked } from './rollback-question'
 import type { Rollback, Run, Visit } from './run'
 import { startJti } from './start-token'
 import { isUnknown } from './visit-states'
@@ -21,9 +23,7 @@ export function decideRollback(run: Run, wish: Wish<'roll_back'>, draft: Draft, 
   const existing = run.rollbacks.get(wish.rollback)
   if (existing)
     throw new Problem('rollback_busy', `${wish.rollback} was asked for already`, { rollback: wish.rollback })
-  if (run.state.status === 'rolling_back') {
-    throw new Problem('rollback_busy', `${run.state.rollback} is under way in this run; wait for its end`)
-  }
+  const narrower = takenOver(run, wish, at.now)
   if (run.state.status === 'cancelling') throw movedOn(run, 'rolled back')
   if (run.seq !== wish.seq) {
     throw new Problem(
@@ -44,14 +44,39 @@ export function decideRollback(run: Run, wish: Wish<'roll_back'>, draft: Draft, 
       type: 'rollback_request',
       rollback: wish.rollback,
       scope: wish.scope,
+      ...(wish.only && { only: wish.only }),
       node: wish.node,
       cascade: wish.scope !== 'single',
       reason: clip(wish.reason, 1000),
       by: wish.by,
       plan: wish.plan,
       deadlineAt: at.now + wish.deadlineS * 1000,
+      ...(narrower && { supersedes: narrower.id }),
     },
     wish.checkpoints.length > 0 ? wish.checkpoints : [run.lastJti ?? startJti(run)],
+  )
+}
+
+/**
+ * The rollback under way that this one takes over, if there is one (cascade section 6.8). Throws Problem
+ * `rollback_conflict` where the one under way takes precedence, `rollback_busy` where they have nothing in common: of
+ * one run there is one rollback at a time.
+ */
+function takenOver(run: Run, wish: Wish<'roll_back'>, now: number): Rollback | undefined {
+  if (run.state.status !== 'rolling_back') return undefined
+  const other = run.rollbacks.get(run.state.rollback) as Rollback
+  const conflict = conflictWith(
+    { ...other, nodes: new Set(nodesInScope(run, other)) },
+    { ...wish, id: wish.rollback, askedAt: now, nodes: new Set(nodesInScope(run, wish)) },
+  )
+  if (conflict.is === 'wins') return other
+  if (conflict.is === 'apart') {
+    throw new Problem('rollback_busy', `${other.id} is under way in this run; wait for its end`)
+  }
+  throw new Problem(
+    'rollback_conflict',
+    `${other.id} is under way, reaches the same steps and goes first: it ${conflict.why}`,
+    { conflicting_rollback_id: other.id },
   )
 }
 
@@ -61,6 +86,37 @@ function underWay(run: Run, id: string): Rollback {
   if (rollback?.id !== id)
     throw new Problem('run_moved_on', `${id.slice(0, 60)} is not under way in this run`)
   return rollback
+}
+
+/** What is being undone when a broader rollback takes over comes to its end. */
+function mayEnd(run: Run, { rollback: id, checkpointId }: Wish<'act_ended'>): Rollback {
+  const rollback = run.rollbacks.get(id)
+  const act = rollback?.acts.get(checkpointId)
+  return rollback?.supersededBy !== undefined && act && act.status === undefined
+    ? rollback
+    : underWay(run, id)
+}
+
+/** Asks people whether, or how, the rollback goes on; each question once. */
+export function decideAskRollback(run: Run, wish: Wish<'ask_rollback'>, draft: Draft, at: At): void {
+  const rollback = underWay(run, wish.rollback)
+  if (rollback.decided || wasAsked(run, rollback, wish.kind)) {
+    throw new Problem('run_moved_on', `People were asked about ${rollback.id} already`)
+  }
+  const node = nodeOf(run, wish.node)
+  const of = [...rollback.votes.values()].flatMap(({ vote, jti }) => (vote === 'prepared' ? [] : [jti]))
+  askPerson(
+    {
+      visit: visitThen(run, wish.node, wish.visit),
+      node: { ...node, approval: { role: wish.role, reason: '', onSilence: 'hold' } },
+      kind: wish.kind,
+      action: { hash: rollback.plan, consequence: 'irreversible', target: '', sentence: '', reads: [] },
+      sentence: wish.sentence,
+      par: [rollback.requestJti, ...of],
+    },
+    draft,
+    at,
+  )
 }
 
 /** Phase 1: a holder's answer. The first one of each checkpoint stands. */
@@ -104,7 +160,7 @@ export function decideAct(run: Run, wish: Wish<'act_began'>, draft: Draft): void
 }
 
 export function decideActEnd(run: Run, wish: Wish<'act_ended'>, draft: Draft, at: At): void {
-  const rollback = underWay(run, wish.rollback)
+  const rollback = mayEnd(run, wish)
   const act = rollback.acts.get(wish.checkpointId)
   if (act?.status !== undefined)
     throw new Problem('run_moved_on', `The undo of ${wish.node} was answered already`)

@@ -308,8 +308,8 @@ describe('refuses', () => {
     ],
     [
       'a rollback during another',
-      'rollback_busy',
-      'is under way in this run; wait for its end',
+      'rollback_conflict',
+      'is under way, reaches the same steps and goes first',
       runOf(pair, [begun(), started('a'), done('a'), rollbackAsked('a')]),
       rollBack(4),
     ],

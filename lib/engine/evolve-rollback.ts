@@ -1,7 +1,9 @@
 /** Rollbacks in the fold: what each of their tokens makes of the run. What is allowed is decided in decide-rollback.ts. */
+import { dependentsOf } from '@/lib/rollback/scope'
 import { withDescendants } from '@/lib/workflow/graph-index'
 import type { FactOf } from './facts'
-import type { Rollback, Run, Visit } from './run'
+import type { Approval, Rollback, Run, Visit } from './run'
+import { readsOf, undoableCheckpoints } from './undoable'
 import { anyVisitOf, isUnknown, setState, standDown, visitAnew, voidApprovals } from './visit-states'
 import { resumesAt, retreat, walkedFrom } from './walk'
 
@@ -29,7 +31,7 @@ export function evolveRollback(
     case 'rollback_decided': {
       const { decision, without, withoutCount, by, reason, jti, at } = fact
       rollback.decided = { decision, without, withoutCount, by, reason, jti, at }
-      voidApprovals(run, ({ kind }) => kind === 'rollback_unprepared' || kind === 'rollback_critical', at)
+      voidApprovals(run, isRollbackQuestion, at)
       return
     }
     case 'rollback_act':
@@ -60,6 +62,7 @@ function evolveRequest(run: Run, fact: FactOf<'rollback_request'>): void {
   run.rollbacks.set(fact.rollback, {
     id: fact.rollback,
     scope: fact.scope,
+    ...(fact.only && { only: fact.only }),
     node: fact.node,
     by: fact.by,
     reason: fact.reason,
@@ -69,9 +72,13 @@ function evolveRequest(run: Run, fact: FactOf<'rollback_request'>): void {
     deadlineAt: fact.deadlineAt,
     acts: new Map(),
     votes: new Map(),
+    ...(fact.supersedes && { supersedes: fact.supersedes }),
   })
   const narrower = fact.supersedes && run.rollbacks.get(fact.supersedes)
-  if (narrower) narrower.supersededBy = fact.rollback
+  if (narrower) {
+    narrower.supersededBy = fact.rollback
+    voidApprovals(run, isRollbackQuestion, fact.at)
+  }
   run.state = { status: 'rolling_back', rollback: fact.rollback }
   run.takeBack = undefined
   const inScope = nodesInScope(run, fact)
@@ -104,7 +111,14 @@ function evolveActResult(run: Run, rollback: Rollback, fact: FactOf<'rollback_ac
     checkpoint.undone = { rollback: rollback.id, status: fact.status, begun }
   }
   const visit = anyVisitOf(run, fact.node, fact.visit)
-  if (visit && fact.status === 'completed') takenBack(run, visit, rollback, fact.at)
+  // Of a group each checkpoint is taken back by itself; the step is, once all of them are.
+  if (visit && fact.status === 'completed' && undoableCheckpoints(run, visit).length === 0) {
+    takenBack(run, visit, rollback, fact.at)
+  }
+}
+
+function isRollbackQuestion({ kind }: Approval): boolean {
+  return kind === 'rollback_unprepared' || kind === 'rollback_critical'
 }
 
 /**
@@ -126,13 +140,36 @@ function takenBack(run: Run, visit: Visit, rollback: Rollback, at: number): void
 }
 
 /** The nodes a rollback reaches: in topological order, or as the walk came to them. */
-export function nodesInScope(run: Run, rollback: Pick<Rollback, 'scope' | 'node'>): string[] {
+export function nodesInScope(run: Run, rollback: Reach): string[] {
   return [...new Set(visitsInScope(run, rollback).map((visit) => visit.node))]
 }
 
 /** The visits a rollback reaches: none that was carried over from another run, which did it and alone can take it back. */
-function visitsInScope(run: Run, rollback: Pick<Rollback, 'scope' | 'node'>): Visit[] {
-  return scopeOf(run, rollback).filter((visit) => visit.carriedFrom === undefined)
+function visitsInScope(run: Run, rollback: Reach): Visit[] {
+  const reached = scopeOf(run, rollback)
+  const made = rollback.only === 'dependents' ? dependents(run, rollback.node, reached) : reached
+  return made.filter((visit) => visit.carriedFrom === undefined)
+}
+
+/** What says which visits a rollback reaches. */
+type Reach = Pick<Rollback, 'scope' | 'node' | 'only'>
+
+/** Of the visits of a sub-DAG, in their order, the first one and those made from what it gave. */
+function dependents(run: Run, node: string, following: readonly Visit[]): Visit[] {
+  if (!run.walk) {
+    const read = (visit: Visit) => ({ node: visit.node, reads: readsOf(run, visit) })
+    const made = dependentsOf(node, following.map(read))
+    return following.filter((visit) => made.has(visit.node))
+  }
+  // A walk may come to a node again: what a visit read is what was there then.
+  const made = new Set<Visit>(following.slice(0, 1))
+  const latest = new Map<string, Visit>()
+  for (const { visit } of run.walk.path) {
+    const used = visit.reads.includes('*') ? [...latest.values()] : visit.reads.map((id) => latest.get(id))
+    if (used.some((of) => of !== undefined && made.has(of))) made.add(visit)
+    latest.set(visit.node, visit)
+  }
+  return following.filter((visit) => made.has(visit))
 }
 
 /** The visits of a scope. A loop may have come to a node more than once. */

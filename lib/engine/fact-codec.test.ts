@@ -263,6 +263,7 @@ const fields: { [T in Exclude<FactType, 'reported'>]: Fields<T> } = {
     by: text,
     plan: hash,
     deadlineAt: at,
+    only: maybe(fc.constant('dependents' as const)),
     supersedes: maybe(id('rb')),
   },
   rollback_vote: {

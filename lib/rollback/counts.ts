@@ -13,7 +13,10 @@ export interface PlanCounts {
 }
 
 /** Counts the fates of a plan; `nodes` is how many the workflow has. */
-export function countFates(steps: readonly { fate: PlanFate; agent?: string }[], nodes: number): PlanCounts {
+export function countFates(
+  steps: readonly { node: string; visit: number; fate: PlanFate; agent?: string }[],
+  nodes: number,
+): PlanCounts {
   const of = (fate: PlanFate) => steps.filter((step) => step.fate === fate).length
   const acting = steps.filter(({ fate }) => fate === 'restored' || fate === 'compensated')
   return {
@@ -22,7 +25,8 @@ export function countFates(steps: readonly { fate: PlanFate; agent?: string }[],
     irreversible: of('irreversible'),
     refused: of('refused'),
     reset: of('reset'),
-    untouched: nodes - steps.length,
+    // A step with a group of checkpoints is one step.
+    untouched: nodes - new Set(steps.map(({ node, visit }) => `${node}/${visit}`)).size,
     agents: new Set(acting.map((step) => step.agent).filter((agent) => agent !== undefined)).size,
   }
 }

@@ -8,7 +8,7 @@
  *
  *   scope            what is in the set                      smallest first; the smallest that may be chosen is
  *   single           the step                                preselected
- *   sub_dag          the step and all that follows it
+ *   sub_dag          the step and all that follows it; `only: dependents`: of these what was made from its output
  *   full_workflow    every step; for coordinators only
  *
  *   a step in the set                                        fate
@@ -35,9 +35,9 @@ import { expiresAt } from '@/lib/checkpoint/due'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { Verification } from '@/lib/checkpoint/verify'
 import { countFates, type PlanCounts } from './counts'
-import { isInScope, rollbackScopes, scopeNodes } from './scope'
+import { dependentsOf, isInScope, rollbackScopes, scopeNodes } from './scope'
 import { planSentence, stepSentence } from './sentence'
-import type { PlanFate, RollbackScope } from './terms'
+import type { PlanFate, RollbackOnly, RollbackScope } from './terms'
 import { undoOrder } from './undo-order'
 
 /** The current visit of a node, as the planner needs it. Build it for every node that ever began. */
@@ -55,6 +55,8 @@ export interface StepNow {
   consequence?: 'read_only' | 'reversible' | 'irreversible'
   /** The visit's latest checkpoint that no rollback has used. */
   checkpoint?: StepCheckpoint
+  /** Where it left a group: all that are left of it, in the order they are undone; `checkpoint` is the first of them. */
+  group?: readonly StepCheckpoint[]
   /** It was done in the run this one was forked from, which alone can take it back. */
   carried?: true
 }
@@ -92,8 +94,11 @@ export interface PlanInput {
   node: string
   /** Absent: the smallest scope that may be chosen. */
   scope?: RollbackScope
+  /** Of a sub-DAG only what was made from the node's output. */
+  only?: RollbackOnly
   role: { mayCoordinate: boolean }
   graph: PlanGraph
+  /** By the name the step has in the graph. */
   steps: ReadonlyMap<string, StepNow>
 }
 
@@ -126,6 +131,7 @@ export interface Plan {
   run: string
   node: string
   scope: RollbackScope
+  only?: RollbackOnly
   digest: Hash
   seq: number
   at: number
@@ -157,6 +163,7 @@ export function planRollback(input: PlanInput): Plan {
     run: input.run,
     node: input.node,
     scope,
+    ...(scope === 'sub_dag' && input.only && { only: input.only }),
     digest: digestOf(input, chosen),
     seq: input.seq,
     at: input.now,
@@ -210,7 +217,7 @@ interface Reader {
 }
 
 function draftPlan(input: PlanInput, scope: RollbackScope): Draft {
-  const inScope = scopeNodes(scope, input.node, input.graph)
+  const inScope = nodesOf(input, scope)
   const touched = new Map<string, StepNow>()
   for (const node of inScope) {
     const step = input.steps.get(node)
@@ -220,10 +227,21 @@ function draftPlan(input: PlanInput, scope: RollbackScope): Draft {
   const readers = readersOutside(input, scope, inScope, touched)
   const lockedBy = new Map(readers.filter(({ step }) => step.status === 'done').map((r) => [r.output, r]))
   const order = undoOrder(input.graph, touched)
-  const steps = order.map((node) => planStep(touched.get(node) as StepNow, lockedBy.get(node), input))
+  const steps = order.flatMap((node) => planSteps(touched.get(node) as StepNow, lockedBy.get(node), input))
   const forbidden = refusalOf(input, scope, touched, readers)
   const counts = countFates(steps, input.graph.order.length)
   return { scope, steps, counts, ...(forbidden === undefined ? {} : { forbidden }) }
+}
+
+function nodesOf({ graph, steps, node, only }: PlanInput, scope: RollbackScope): ReadonlySet<string> {
+  const nodes = scopeNodes(scope, node, graph)
+  if (scope !== 'sub_dag' || only !== 'dependents') return nodes
+  const following = graph.order.flatMap((id) => {
+    const step = nodes.has(id) ? steps.get(id) : undefined
+    // Under the name it has in the graph: of a walk, each visit has its own.
+    return step ? { node: id, reads: step.reads } : []
+  })
+  return dependentsOf(node, following)
 }
 
 function readersOutside(
@@ -304,6 +322,13 @@ function readerRefusal({ step, output }: Reader, touched: ReadonlyMap<string, St
   }
 }
 
+/** One for each checkpoint of a group, one for any other step. */
+function planSteps(step: StepNow, lockedBy: Reader | undefined, input: PlanInput): PlannedStep[] {
+  const { group, ...alone } = step
+  if (group === undefined) return [planStep(step, lockedBy, input)]
+  return group.map((checkpoint) => planStep({ ...alone, checkpoint }, lockedBy, input))
+}
+
 function planStep(step: StepNow, lockedBy: Reader | undefined, input: PlanInput): PlannedStep {
   const checkpoint = step.checkpoint
   const verification = checkpoint === undefined ? undefined : verificationNow(checkpoint, input.now)
@@ -352,6 +377,7 @@ function digestOf(input: PlanInput, { scope, steps }: Draft): Hash {
     run: input.run,
     node: input.node,
     scope,
+    ...(scope === 'sub_dag' && input.only && { only: input.only }),
     steps: steps.map((step) => [
       step.node,
       step.visit,

@@ -25,6 +25,19 @@ export function scopeNodes(
   }
 }
 
+/**
+ * A step and those made from its output, at first hand or through others (cascade section 3.2). `steps` in an order in
+ * which nobody reads what comes later. What was read decides, not what is drawn.
+ */
+export function dependentsOf(
+  node: string,
+  steps: Iterable<{ node: string; reads: readonly string[] }>,
+): ReadonlySet<string> {
+  const made = new Set([node])
+  for (const step of steps) if (step.reads.some((output) => made.has(output))) made.add(step.node)
+  return made
+}
+
 /** `full_workflow` takes in every step, also one of a node the graph no longer lists. */
 export function isInScope(scope: RollbackScope, nodes: ReadonlySet<string>, node: string): boolean {
   return scope === 'full_workflow' || nodes.has(node)

@@ -1,5 +1,7 @@
 /** How far a rollback reaches: one step, the step and all that followed it, or the whole run (cascade section 6.4, NOTES 3.7). */
 export type RollbackScope = 'single' | 'sub_dag' | 'full_workflow'
+/** Of a sub-DAG only the step and what was made from its output, not what merely followed. */
+export type RollbackOnly = 'dependents'
 /** ATD section 7, `atd.status`. */
 export type RollbackStatus = 'completed' | 'partial' | 'escalated' | 'failed'
 /** What happens to one node in a plan. */

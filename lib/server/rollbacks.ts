@@ -6,9 +6,9 @@ import { actorOf, holds, type Principal } from '@/lib/auth/principal'
 import { prefixed, type RollbackId, type RunId } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
 import type { IdempotentAnswer } from '@/lib/engine/ports'
-import type { Rollback } from '@/lib/engine/run'
 import { checkExecutable, type Plan } from '@/lib/rollback/plan'
-import type { RollbackScope } from '@/lib/rollback/terms'
+import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
+import { rollbackViewOf } from '@/lib/view/rollback-view'
 import type { RollbackPlanView, RollbackView } from '@/lib/view/wire'
 import { executePlan } from '@/lib/worker/execute-plan'
 import { makePlan } from '@/lib/worker/plan'
@@ -17,10 +17,17 @@ import type { Installation } from './installation'
 export interface RollbackWish {
   node: string
   scope: RollbackScope
+  only?: RollbackOnly
   /** Digest of the plan that was shown. */
   digest: string
   reason: string
   answer?: (id: RollbackId) => IdempotentAnswer
+}
+
+/** A step of the run, or one of its checkpoints: a group stands for all it groups. */
+export type PlanRequest = ({ node: string } | { checkpoint: string }) & {
+  scope?: RollbackScope
+  only?: RollbackOnly
 }
 
 /** The plan for this person, changing nothing. Throws Problem `not_found`. */
@@ -28,7 +35,7 @@ export async function planFor(
   installation: Installation,
   runId: RunId,
   principal: Principal,
-  wish: { node: string; scope?: RollbackScope },
+  wish: PlanRequest,
 ): Promise<Plan> {
   return makePlan(installation.ports, runId, { ...wish, mayCoordinate: holds(principal, 'coordinator') })
 }
@@ -77,37 +84,8 @@ export async function rollbackOf(
   id: string,
 ): Promise<RollbackView> {
   return installation.book.read(runId, (run) => {
-    const visitOf = (checkpoint: string) => run.checkpoints.get(checkpoint)?.visit
     const rollback = run.rollbacks.get(id as RollbackId)
     if (!rollback) throw new Problem('not_found', `This run has no rollback "${id.slice(0, 60)}"`)
-    return rollbackViewOf(runId, rollback, visitOf)
+    return rollbackViewOf(run, runId, rollback)
   })
-}
-
-function rollbackViewOf(
-  run: RunId,
-  rollback: Rollback,
-  visitOf: (checkpoint: string) => number | undefined,
-): RollbackView {
-  const { id, scope, node, by, reason, askedAt, plan, choice } = rollback
-  const acts = [...rollback.acts].map(([checkpoint, { node, undo, status, description }]) => ({
-    node,
-    visit: visitOf(checkpoint),
-    undo,
-    status,
-    description,
-  }))
-  return {
-    id,
-    run,
-    scope,
-    node,
-    status: rollback.status ?? 'executing',
-    by,
-    reason,
-    askedAt,
-    plan,
-    acts,
-    choice,
-  }
 }

@@ -18,8 +18,10 @@ import type { Run, Visit } from '@/lib/engine/run'
 import { resumesAt } from '@/lib/engine/walk'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
+import { type Dependent, dependentsOf } from './dependents'
 import { frameOf, type RunFrame } from './frame'
 import { ranOut } from './ran-out'
+import { rollbackViewOf } from './rollback-view'
 import { lastWhere } from './timeline/bounds'
 import { causesOf } from './timeline/causes'
 import { gaugesOf } from './timeline/gauges'
@@ -217,25 +219,12 @@ export class RunFold {
 
   /** Rollbacks of this run, oldest first. */
   rollbacks(run: string): RollbackView[] {
-    return [...this.#run.rollbacks.values()].map((rollback) => ({
-      id: rollback.id,
-      run,
-      scope: rollback.scope,
-      node: rollback.node,
-      status: rollback.status ?? 'executing',
-      by: rollback.by,
-      reason: rollback.reason,
-      askedAt: rollback.askedAt,
-      plan: rollback.plan,
-      acts: [...rollback.acts].map(([checkpoint, { node, undo, status, description }]) => ({
-        node,
-        visit: this.#run.checkpoints.get(checkpoint)?.visit,
-        undo,
-        status,
-        description,
-      })),
-      choice: rollback.choice,
-    }))
+    return [...this.#run.rollbacks.values()].map((rollback) => rollbackViewOf(this.#run, run, rollback))
+  }
+
+  /** The steps that were made from what that one gave. */
+  dependents(node: string): Dependent[] {
+    return dependentsOf(this.#run, node)
   }
 
   /**

@@ -9,7 +9,7 @@ import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { TerminalStatus } from '@/lib/engine/facts'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
-import type { PlanFate, RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
+import type { CannotPrepare, PlanFate, RollbackScope, RollbackStatus, Vote } from '@/lib/rollback/terms'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 
 /** RFC 9457 problem details, the body of every refusal. */
@@ -243,11 +243,16 @@ export interface PlanScope {
   forbidden?: string
 }
 
-/** `POST /api/v1/runs/{run}/rollback-plans {node, scope?}`: changes nothing. Steps in the order they are undone. */
+/**
+ * `POST /api/v1/runs/{run}/rollback-plans {node | checkpoint, scope?, only?}`, and `GET …/rollback-plans?node=…`: changes
+ * nothing. Steps in the order they are undone.
+ */
 export interface RollbackPlanView {
   run: string
   node: string
   scope: RollbackScope
+  /** Only the step and what was made from its output, at first hand or through others; absent: all that followed it. */
+  only?: 'dependents'
   digest: string
   /** Tokens the plan was made at. */
   seq: number
@@ -270,20 +275,92 @@ export interface RollbackPlanView {
   forbidden?: { sentence: string; node?: string; output?: string }
 }
 
-/** `POST /api/v1/runs/{run}/rollbacks {node, scope, digest, reason}`, and `GET …/rollbacks/{id}`. */
+/** `POST /api/v1/runs/{run}/rollbacks {node, scope, only?, digest, reason}`, and `GET …/rollbacks/{id}`. */
 export interface RollbackView {
   id: string
   run: string
   scope: RollbackScope
+  only?: 'dependents'
   node: string
-  status: 'executing' | RollbackStatus
+  /** `executing` until it is over; `superseded`: a broader one took it over. */
+  status: 'executing' | 'superseded' | RollbackStatus
+  /** Phase 1 asks the holders; `asking`: it waits for a person (`question`); phase 2 takes back; `over`. */
+  phase: 'preparing' | 'asking' | 'executing' | 'over'
   by: string
   reason: string
   askedAt: number
+  /** When phase 2 is out of time, ms since the epoch. A person's decision gives it its time anew. */
+  deadlineAt: number
   /** Hash of the plan it executes: `GET …/values/{plan}` is a RollbackPlanView. */
   plan: string
-  acts: { node: string; visit?: number; undo: UndoMethod; status?: RollbackStatus; description: string }[]
+  /** What each holder said in phase 1, in the order the answers came. */
+  votes: RollbackVoteView[]
+  decided?: RollbackDecisionView
+  /** The open question it waits for. */
+  question?: { approval: string; kind: 'rollback_unprepared' | 'rollback_critical'; sentence: string }
+  acts: RollbackActView[]
+  /** The narrower rollback it took over, and the broader one that took it over. */
+  supersedes?: string
+  supersededBy?: string
   choice?: 'end' | 'go_on'
+}
+
+export interface RollbackVoteView {
+  node: string
+  visit: number
+  /** The checkpoint's token, or `node/visit` of a step that left none. */
+  checkpointId: string
+  /** SPIFFE id of whoever holds it; this installation's own for what is held here. */
+  agent: string
+  vote: Vote
+  /** Asked over the two-phase protocol; told by checkpoint and reversibility; looked up here. */
+  how: 'asked' | 'derived' | 'here'
+  reason?: CannotPrepare
+  conflict?: string
+  description: string
+  at: number
+  /** The token that records it. */
+  jti: string
+}
+
+export interface RollbackDecisionView {
+  decision: 'execute' | 'partial' | 'abort' | 'escalate'
+  by: string
+  reason: string
+  at: number
+  /** Stored list of the checkpoints that are left as they are, and how many they are. */
+  without?: string
+  withoutCount: number
+  jti: string
+}
+
+export interface RollbackActView {
+  node: string
+  visit?: number
+  checkpointId: string
+  undo: UndoMethod
+  status?: RollbackStatus
+  description: string
+  /** The target's state before and after, when it could be read. */
+  stateHashBefore?: string
+  stateHashAfter?: string
+  /** Stored value (RollbackEvidence): the agent's own signed answer. */
+  evidence?: string
+  /** The tokens that began and ended it. */
+  jti: string
+  resultJti?: string
+}
+
+/** What an agent answered to one undo, as it signed it: `GET …/values/{evidence}`. */
+export interface RollbackEvidence {
+  /** SPIFFE id. */
+  agent: string
+  /** `jti` of the request's token, which the answer's token names as its parent. */
+  request: string
+  /** The agent's token, a compact JWS. */
+  token: string
+  /** The answer's body, where the token vouches for it by `out_hash`. */
+  body?: string
 }
 
 export interface WorkflowRow {

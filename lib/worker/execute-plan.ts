@@ -28,6 +28,7 @@ export async function executePlan(
       type: 'roll_back',
       ...wish,
       scope: plan.scope,
+      ...(plan.only && { only: plan.only }),
       node: plan.node,
       checkpoints,
       plan: stored.hash,

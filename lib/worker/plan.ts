@@ -4,9 +4,11 @@
  */
 import type { RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
+import { Problem } from '@/lib/base/problem'
 import { verifyCheckpoint } from '@/lib/checkpoint/verify'
 import type { RunHeader } from '@/lib/engine/ports'
 import type { CheckpointRef, Run, Visit } from '@/lib/engine/run'
+import { readsOf, undoableCheckpoints } from '@/lib/engine/undoable'
 import {
   type Plan,
   type PlanGraph,
@@ -14,18 +16,22 @@ import {
   type StepCheckpoint,
   type StepNow,
 } from '@/lib/rollback/plan'
-import type { RollbackScope } from '@/lib/rollback/terms'
+import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
 import type { Action, Snapshot } from '@/lib/runners/runner'
+import { boundedMap } from './bounded'
 import { effectsFor } from './effects'
 import type { WorkerPorts } from './ports'
 import { readJson } from './run-book'
 
-export interface PlanWish {
-  node: string
+export type PlanWish = ({ node: string } | { checkpoint: string }) & {
   scope?: RollbackScope
+  /** Of a sub-DAG only what was made from the step's output. */
+  only?: RollbackOnly
   mayCoordinate: boolean
 }
 
+/** Steps whose checkpoints and targets are looked at at once. */
+const looksAtOnce = 16
 /** How long a target may take to say what state it is in before the plan goes on without. */
 const lookMs = 5000
 
@@ -33,14 +39,19 @@ const lookMs = 5000
 interface Noted {
   step: Omit<StepNow, 'checkpoint'>
   kind: string
-  ref?: CheckpointRef
+  /** In the order they are undone; more than one where it left a group. */
+  refs: CheckpointRef[]
   actionHash?: string
 }
 
-/** The plan of a rollback to before `wish.node`. Throws Problem `not_found` for a node the run does not have. */
+/**
+ * The plan of a rollback to before a node, or to a checkpoint of one. Throws Problem `not_found` for a node or a
+ * checkpoint the run does not have, `rollback_nothing` for one of a visit that is past.
+ */
 export async function makePlan(ports: WorkerPorts, runId: RunId, wish: PlanWish): Promise<Plan> {
   const noted = await ports.book.read(runId, (run, header) => ({
     header,
+    node: 'node' in wish ? wish.node : nodeOfCheckpoint(run, wish.checkpoint),
     seq: run.seq,
     graph: run.graph,
     start: run.start,
@@ -50,17 +61,24 @@ export async function makePlan(ports: WorkerPorts, runId: RunId, wish: PlanWish)
   const { header, seq, graph, start, drawn, walked } = noted
   const frozen = { graph, start } as Run
   const steps = new Map<string, StepNow>()
-  for (const [key, { step, kind, ref, actionHash }] of noted.steps) {
-    const checkpoint = ref && (await lookAt(ports, frozen, header, ref, kind, actionHash))
-    steps.set(key, checkpoint ? { ...step, checkpoint } : step)
-  }
+  const looked = await boundedMap(
+    [...noted.steps],
+    looksAtOnce,
+    async ([key, { step, kind, refs, actionHash }]) => {
+      const checkpoints: StepCheckpoint[] = []
+      for (const ref of refs) checkpoints.push(await lookAt(ports, frozen, header, ref, kind, actionHash))
+      return [key, withCheckpoints(step, checkpoints)] as const
+    },
+  )
+  for (const [key, step] of looked) steps.set(key, step)
   const plan = planRollback({
     run: runId,
     seq,
     now: ports.timer.now(),
-    node: wish.node,
+    node: noted.node,
+    ...(wish.only && { only: wish.only }),
     // Where one step leads to the next, taking one back leaves what it led to without its ground.
-    scope: wish.scope ?? (walked ? 'sub_dag' : undefined),
+    scope: wish.scope ?? (walked || wish.only ? 'sub_dag' : undefined),
     role: { mayCoordinate: wish.mayCoordinate },
     graph: drawn,
     steps,
@@ -74,6 +92,8 @@ export async function makePlan(ports: WorkerPorts, runId: RunId, wish: PlanWish)
  * following the one before. There the latest visit of a node stands under the node's own name.
  */
 function unrolled(run: Run): { drawn: PlanGraph; steps: Map<string, Noted> } {
+  const inFlight = undoneNow(run)
+  const began = (visit: Visit) => hasBegun(visit) && !inFlight.has(`${visit.node}/${visit.visit}`)
   if (!run.walk) {
     const visits = [...run.visits.values()].filter((visit) => began(visit))
     return { drawn: run.graph, steps: new Map(visits.map((visit) => [visit.node, noteStep(run, visit)])) }
@@ -108,13 +128,24 @@ function chainOf(chain: readonly string[], all: readonly string[]): PlanGraph {
   return { order, parents, children }
 }
 
-function began(visit: Visit): boolean {
+/** Steps that a rollback under way is undoing right now: that ends first, and leaves nothing to do for a broader one. */
+function undoneNow(run: Run): ReadonlySet<string> {
+  const rollback = run.state.status === 'rolling_back' ? run.rollbacks.get(run.state.rollback) : undefined
+  const steps = new Set<string>()
+  for (const [checkpoint, { node, status }] of rollback?.acts ?? []) {
+    const visit = run.checkpoints.get(checkpoint)?.visit
+    if (status === undefined && visit !== undefined) steps.add(`${node}/${visit}`)
+  }
+  return steps
+}
+
+function hasBegun(visit: Visit): boolean {
   return visit.state.status !== 'pending' || visit.checkpoint !== undefined
 }
 
 function noteStep(run: Run, visit: Visit): Noted {
   const node = run.graph.nodes.get(visit.node)
-  const ref = undoableCheckpoint(run, visit)
+  const refs = undoableCheckpoints(run, visit)
   // A step put back to pending after a tried attempt has a checkpoint to take back; it counts as failed.
   const status = visit.state.status === 'pending' ? 'failed' : visit.state.status
   return {
@@ -123,42 +154,34 @@ function noteStep(run: Run, visit: Visit): Noted {
       label: node?.label ?? visit.node,
       visit: visit.visit,
       status,
-      reads: visit.reads.includes('*') ? ancestors(run, visit.node) : visit.reads,
+      reads: readsOf(run, visit),
       agent: node?.kind === 'agent' && typeof node.config.agent === 'string' ? node.config.agent : undefined,
       consequence: run.start?.dryRun ? 'read_only' : visit.consequence,
       ...(visit.carriedFrom !== undefined && { carried: true }),
     },
     kind: node?.kind ?? '',
-    ref,
+    refs,
     actionHash: visit.action,
   }
 }
 
-/**
- * State is put back to before the first attempt; a compensation answers what the latest one did. Attempts of one visit
- * share their target, so one undo is enough.
- */
-export function undoableCheckpoint(run: Run, visit: Visit): CheckpointRef | undefined {
-  const latest = visit.checkpoint === undefined ? undefined : run.checkpoints.get(visit.checkpoint)
-  const first = visit.firstCheckpoint === undefined ? undefined : run.checkpoints.get(visit.firstCheckpoint)
-  const ref = latest?.undo === 'compensate' ? latest : (first ?? latest)
-  if (ref?.undone?.status === 'completed') return undefined
-  // A compensation that was sent and whose end nobody knows is not sent again: from now on a person has to look.
-  const lost = ref?.undo === 'compensate' && ref.undone?.begun === true && ref.undone.status === 'escalated'
-  return ref && lost ? { ...ref, reversible: false } : ref
+/** Its checkpoints, the first to be undone among them. */
+function withCheckpoints(step: Noted['step'], checkpoints: readonly StepCheckpoint[]): StepNow {
+  const [checkpoint] = checkpoints
+  if (!checkpoint) return step
+  return checkpoints.length === 1 ? { ...step, checkpoint } : { ...step, checkpoint, group: checkpoints }
 }
 
-function ancestors(run: Run, node: string): string[] {
-  const reached = new Set<string>()
-  const queue = [node]
-  for (let at = 0; at < queue.length; at++) {
-    for (const parent of run.graph.parents.get(queue[at] as string) ?? []) {
-      if (reached.has(parent)) continue
-      reached.add(parent)
-      queue.push(parent)
-    }
-  }
-  return [...reached]
+/** The step a checkpoint was taken of: rolling back to it is rolling back to before that step. */
+function nodeOfCheckpoint(run: Run, jti: string): string {
+  const ref = run.checkpoints.get(jti)
+  if (!ref) throw new Problem('not_found', `This run has no checkpoint "${jti.slice(0, 60)}"`)
+  const current = run.visits.get(ref.node)
+  if (current?.visit === ref.visit) return ref.node
+  throw new Problem(
+    'rollback_nothing',
+    `The checkpoint is of visit ${ref.visit} of ${ref.node}, which is in visit ${current?.visit ?? 0} now; roll back to before that one`,
+  )
 }
 
 async function lookAt(

@@ -2,28 +2,50 @@ import { z } from 'zod'
 import { actorOf } from '@/lib/auth/principal'
 import type { RollbackId } from '@/lib/base/ids'
 import { route } from '../current'
+import { parseWith } from '../http/body'
 import { json } from '../http/route'
-import { planFor, planViewOf, requestRollback, rollbackOf } from '../rollbacks'
+import { type PlanRequest, planFor, planViewOf, requestRollback, rollbackOf } from '../rollbacks'
 import { runIdFrom } from '../run-id'
 
 const scope = z.enum(['single', 'sub_dag', 'full_workflow'])
+const only = z.literal('dependents')
 const node = z.string().min(1).max(300)
+
+/** A step, or one of its checkpoints. */
+const planBody = z
+  .strictObject({
+    node: node.optional(),
+    checkpoint: z.string().min(1).max(100).optional(),
+    scope: scope.optional(),
+    only: only.optional(),
+  })
+  .transform(({ node, checkpoint, ...reach }, context): PlanRequest => {
+    if (checkpoint !== undefined && node === undefined) return { checkpoint, ...reach }
+    if (node !== undefined && checkpoint === undefined) return { node, ...reach }
+    context.addIssue({ code: 'custom', message: 'either "node" or "checkpoint" was expected' })
+    return z.NEVER
+  })
 
 /** `POST /api/v1/runs/{run}/rollback-plans`: changes nothing. */
 export const postPlan = route(
-  {
-    auth: 'either',
-    scope: 'runs:read',
-    role: 'viewer',
-    body: z.strictObject({ node, scope: scope.optional() }),
-  },
+  { auth: 'either', scope: 'runs:read', role: 'viewer', body: planBody },
   async ({ installation, params, principal, body }) =>
     json(planViewOf(await planFor(installation, runIdFrom(params.run), principal, body))),
+)
+
+/** `GET /api/v1/runs/{run}/rollback-plans?node=…|checkpoint=…&scope=…&only=…`: the same plan. */
+export const getPlan = route(
+  { auth: 'either', scope: 'runs:read', role: 'viewer' },
+  async ({ installation, params, principal, url }) => {
+    const wish = parseWith(planBody, Object.fromEntries(url.searchParams), 'query')
+    return json(planViewOf(await planFor(installation, runIdFrom(params.run), principal, wish)))
+  },
 )
 
 const rollbackBody = z.strictObject({
   node,
   scope,
+  only: only.optional(),
   digest: z.string().max(100),
   reason: z.string().max(500).default(''),
 })

@@ -1,0 +1,77 @@
+/*
+ * Phase 1, judged. Every holder has said whether it can take its part back; what follows (cascade section 6.5):
+ *
+ *   all that the plan counts on are prepared                         execute
+ *   one is not, and the workflow says `abort`                        abort: nothing is done, a person is told
+ *   one is not, it says `partial`, and each one that is not is off
+ *   the critical path, and something is left to do                   partial: all the others
+ *   else                                                             ask: a person says how to go on
+ *
+ * What the plan already showed as "cannot be undone" or "cannot be restored" was agreed to with the plan: it surprises
+ * nobody, and stops nothing.
+ */
+import type { ActGraph } from './critical-path'
+import { onCriticalPath } from './critical-path'
+import { statusWithoutAct } from './outcome'
+import type { PlannedStep } from './plan'
+import type { CannotPrepare, Vote } from './terms'
+
+/** What an act is voted on and answered under: its checkpoint, or the step's own name where it left none. */
+export function actKey(step: Pick<PlannedStep, 'checkpointId' | 'node' | 'visit'>): string {
+  return step.checkpointId ?? `${step.node}/${step.visit}`
+}
+
+/** The steps of a plan that somebody has to do, or to be told, something about; in the order they are undone. */
+export function actsOf(steps: readonly PlannedStep[]): PlannedStep[] {
+  return steps.filter(
+    ({ checkpointId, fate }) => checkpointId !== undefined || statusWithoutAct(fate) !== undefined,
+  )
+}
+
+export type Judgement =
+  | { decision: 'execute' }
+  | { decision: 'abort' | 'partial' | 'ask'; unprepared: PlannedStep[]; critical: PlannedStep[] }
+
+/** What follows from the votes on a plan's acts, by their keys. `rule`: what the workflow says; absent: ask. */
+export function judge(
+  acts: readonly PlannedStep[],
+  votes: ReadonlyMap<string, { vote: Vote }>,
+  graph: ActGraph | 'chain',
+  rule: 'ask' | 'partial' | 'abort' = 'ask',
+): Judgement {
+  const counted = acts.filter(({ fate }) => statusWithoutAct(fate) === undefined)
+  const unprepared = counted.filter((step) => votes.get(actKey(step))?.vote !== 'prepared')
+  if (unprepared.length === 0) return { decision: 'execute' }
+  const critical = [...onCriticalPath(counted, new Set(unprepared), graph)]
+  const mayLeave = critical.length === 0 && unprepared.length < counted.length
+  if (rule === 'abort') return { decision: 'abort', unprepared, critical }
+  return { decision: rule === 'partial' && mayLeave ? 'partial' : 'ask', unprepared, critical }
+}
+
+const reasonWords: Record<CannotPrepare, string> = {
+  expired: 'its checkpoint has expired',
+  irreversible: 'it cannot be undone',
+  hash_mismatch: 'its sealed state is not what its token vouches for',
+  unknown_checkpoint: 'the checkpoint is not known there',
+  conflict: 'another rollback is under way there',
+  unreachable: 'no answer came in time',
+}
+
+/** Why a holder cannot, as a clause. */
+export function whyUnprepared(reason: CannotPrepare | undefined): string {
+  return reason === undefined ? 'it gave no reason' : reasonWords[reason]
+}
+
+/** The question about those that cannot prepare, one sentence or two; at most 600 characters with 20 steps. */
+export function unpreparedSentence(
+  unprepared: readonly { label: string; reason?: CannotPrepare }[],
+  critical: readonly { label: string }[],
+  others: number,
+): string {
+  const named = unprepared.slice(0, 3).map(({ label, reason }) => `${label} (${whyUnprepared(reason)})`)
+  const more = unprepared.length > 3 ? ` and ${unprepared.length - 3} more` : ''
+  const rest = others === 1 ? '1 other step' : `${others} other steps`
+  const ground =
+    critical.length === 0 ? '' : ` What ${critical[0]?.label ?? ''} did rests on steps that would be undone.`
+  return `Cannot be prepared: ${named.join(', ')}${more}; ${rest} can be taken back without.${ground}`
+}
