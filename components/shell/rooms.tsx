@@ -1,5 +1,12 @@
 import type { ReactNode } from 'react'
-import { ApprovalsIcon, OverviewIcon, RunsIcon, SettingsIcon, WorkflowsIcon } from '@/components/ui/icons'
+import {
+  ApprovalsIcon,
+  BreakersIcon,
+  OverviewIcon,
+  RunsIcon,
+  SettingsIcon,
+  WorkflowsIcon,
+} from '@/components/ui/icons'
 import { links } from '@/lib/ui/links'
 
 /** The rooms of the console, in the order of the rail. A room that is not built is not here. */
@@ -7,6 +14,7 @@ export const rooms: { word: string; href: string; icon: ReactNode }[] = [
   { word: 'Overview', href: links.overview, icon: <OverviewIcon strokeWidth={1.25} /> },
   { word: 'Approvals', href: links.approvals(), icon: <ApprovalsIcon strokeWidth={1.25} /> },
   { word: 'Runs', href: links.runs(), icon: <RunsIcon strokeWidth={1.25} /> },
+  { word: 'Breakers', href: links.breakers(), icon: <BreakersIcon strokeWidth={1.25} /> },
   { word: 'Workflows', href: links.workflows, icon: <WorkflowsIcon strokeWidth={1.25} /> },
   // At the foot of the rail: where nobody works.
   { word: 'Settings', href: links.settings(), icon: <SettingsIcon strokeWidth={1.25} /> },

@@ -140,6 +140,17 @@ export function SettingsIcon(props: IconProps) {
   )
 }
 
+/** A lever that is level: calls pass. */
+export function BreakersIcon(props: IconProps) {
+  return (
+    <Icon {...props}>
+      <circle cx="3" cy="9.5" r="1.5" />
+      <circle cx="13" cy="9.5" r="1.5" />
+      <path d="M4.5 9.5h7" />
+    </Icon>
+  )
+}
+
 export function AgentIcon(props: IconProps) {
   return (
     <Icon {...props}>

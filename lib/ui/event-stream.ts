@@ -8,6 +8,8 @@
  * what came `after` that position. The browser's own reconnection would send the same as `Last-Event-ID`, but only of
  * events, so a page that had heard nothing but beats would lose what happened meanwhile: reconnecting is done here.
  *
+ * Breakers belong to no run: a `circuits` event says that one of them changed.
+ *
  * The server sends a `beat` every few seconds with the position it is at. It tells how old the picture is, and its
  * absence tells of a connection that died without a word (a laptop that slept, a proxy that forgot).
  */
@@ -34,6 +36,10 @@ export interface EventStreamOptions {
   onEvent: (event: StreamEvent) => void
   /** The stream was opened, for the first time or again. */
   onOpen?: () => void
+  /** A breaker changed. */
+  onCircuits?: () => void
+  /** A few seconds went by. */
+  onBeat?: () => void
 }
 
 export class EventStream {
@@ -94,6 +100,11 @@ export class EventStream {
       this.#position = Math.max(this.#position ?? 0, beat.position)
       this.#beats = true
       this.#heard()
+      this.#options.onBeat?.()
+    })
+    source.addEventListener('circuits', () => {
+      this.#heard()
+      this.#options.onCircuits?.()
     })
     // A browser that gives up does so for good; one that retries by itself is cut short, so that one place keeps time.
     source.onerror = () => this.#lose()

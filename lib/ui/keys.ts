@@ -41,6 +41,9 @@ export const keys = {
   exportContents: (run: string, forks: boolean, maxValueBytes: number | undefined) =>
     ['export-contents', run, forks, maxValueBytes ?? null] as const,
   rollbackPlan: (id: string, node: string, scope: string) => ['run', id, 'plan', node, scope] as const,
+  circuits: ['circuits'] as const,
+  circuitList: ['circuits', 'list'] as const,
+  circuit: (id: string) => ['circuits', 'one', id] as const,
   workflows: ['workflows'] as const,
   planChoices: ['plan-choices'] as const,
   plan: (version: string, plan: string) => ['plan', version, plan] as const,

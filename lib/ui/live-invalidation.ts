@@ -29,6 +29,12 @@ export class Invalidation {
     void this.#run()
   }
 
+  /** These answers are old; only a page that shows them asks again. */
+  addKey(key: QueryKey): void {
+    this.#pending.set(JSON.stringify(key), key)
+    void this.#run()
+  }
+
   /** Everything live is old: the stream was opened, and what was fetched before it may have missed something. */
   addAll(): void {
     const details = this.#client
@@ -36,7 +42,7 @@ export class Invalidation {
       .getAll()
       .map((query) => query.queryKey)
       .filter(([room, , part]) => room === 'run' && part === 'detail')
-    for (const key of [keys.runs, keys.overview, keys.approvals, ...details]) {
+    for (const key of [keys.runs, keys.overview, keys.approvals, keys.circuits, ...details]) {
       this.#pending.set(JSON.stringify(key), key)
     }
     void this.#run()

@@ -2,6 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState, useSyncExternalStore } from 'react'
 import { EventStream, type StreamState } from './event-stream'
+import { keys } from './keys'
 import { Invalidation } from './live-invalidation'
 
 export interface Live extends StreamState {
@@ -29,6 +30,9 @@ export function useLiveStream(): Live {
       url: '/api/v1/stream',
       onEvent: (event) => invalidation.add(event),
       onOpen: () => invalidation.addAll(),
+      onCircuits: () => invalidation.addKey(keys.circuits),
+      // What breakers count slides on with time, whether or not anything happens.
+      onBeat: () => invalidation.addKey(keys.circuitList),
     })
     opened.open()
     setStream(opened)
