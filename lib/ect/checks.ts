@@ -2,6 +2,7 @@ import { Problem } from '@/lib/base/problem'
 import { type Claims, parseClaims } from './claims'
 import type { DecodedJws } from './jws'
 import { payloadOf } from './jws'
+import type { VerificationKey } from './keys'
 import { quote } from './quote'
 
 /** Clocks of two machines may differ by this much. */
@@ -61,6 +62,25 @@ function checkLive(claims: Claims, nowMs: number, audience: string | readonly st
     'ect_audience',
     `The token is meant for ${quote(meant[0])}${meant.length > 1 ? ` and ${meant.length - 1} more` : ''}; expected ${ours.map(quote).join(' or ')}`,
     { jti: claims.jti },
+  )
+}
+
+/**
+ * Throws Problem `ect_key_revoked` for a key that had ended: of a live request's token by now, of one in a ledger when it
+ * was issued.
+ */
+export function checkKeyEnd(
+  { kid, endedAt }: VerificationKey,
+  { iat, jti }: Pick<Claims, 'iat' | 'jti'>,
+  moment: Moment,
+): void {
+  if (endedAt === undefined) return
+  const over = moment.mode === 'live' ? moment.nowMs >= endedAt : (iat - SKEW_S) * 1000 > endedAt
+  if (!over) return
+  throw new Problem(
+    'ect_key_revoked',
+    `The key ${quote(kid)} signs nothing since ${new Date(endedAt).toISOString()}: it was revoked or is published no more; sign with one that is good`,
+    { kid: quote(kid), jti },
   )
 }
 

@@ -12,6 +12,8 @@ export interface VerificationKey {
   kid: string
   alg: TokenAlg
   jwk: PublicJwk
+  /** Since when it signs nothing any more, in ms since the epoch; what it signed before goes on verifying. */
+  endedAt?: number
 }
 
 /** Keys by `kid`. Imported forms are cached per key object, so make a set once and keep it. */
@@ -19,7 +21,8 @@ export type VerificationKeys = ReadonlyMap<string, VerificationKey>
 
 /** A JWK set as it is published and stored in bundles. */
 export interface Jwks {
-  keys: (PublicJwk & { kid: string; alg: TokenAlg; use: 'sig' })[]
+  /** `ended_at`: ms since the epoch; only of keys that are kept for what they signed before. */
+  keys: (PublicJwk & { kid: string; alg: TokenAlg; use: 'sig'; ended_at?: number })[]
 }
 
 const COORDINATE = /^[A-Za-z0-9_-]{43}$/
@@ -50,7 +53,15 @@ export function keySetOf(keys: readonly VerificationKey[]): VerificationKeys {
 
 /** The set as RFC 7517 writes it. */
 export function jwksOf(keys: VerificationKeys): Jwks {
-  return { keys: [...keys.values()].map(({ kid, alg, jwk }) => ({ ...jwk, kid, alg, use: 'sig' as const })) }
+  return {
+    keys: [...keys.values()].map(({ kid, alg, jwk, endedAt }) => ({
+      ...jwk,
+      kid,
+      alg,
+      use: 'sig' as const,
+      ...(endedAt !== undefined && { ended_at: endedAt }),
+    })),
+  }
 }
 
 /**
@@ -83,13 +94,15 @@ function unusable(sentence: string): never {
 
 function readJwk(json: unknown): VerificationKey | undefined {
   if (!isJsonObject(json) || typeof json.kid !== 'string' || json.kid.length === 0) return undefined
-  const { kid, kty, crv, x, y, alg } = json
+  const { kid, kty, crv, x, y, alg, ended_at: ended } = json
+  const end = typeof ended === 'number' && Number.isSafeInteger(ended) ? { endedAt: ended } : {}
   if (typeof x !== 'string' || !COORDINATE.test(x)) return undefined
   if (kty === 'OKP' && crv === 'Ed25519' && (alg ?? 'EdDSA') === 'EdDSA') {
-    return { kid, alg: 'EdDSA', jwk: { kty, crv, x } }
+    return { kid, alg: 'EdDSA', jwk: { kty, crv, x }, ...end }
   }
   if (kty === 'EC' && crv === 'P-256' && (alg ?? 'ES256') === 'ES256') {
-    if (typeof y === 'string' && COORDINATE.test(y)) return { kid, alg: 'ES256', jwk: { kty, crv, x, y } }
+    if (typeof y === 'string' && COORDINATE.test(y))
+      return { kid, alg: 'ES256', jwk: { kty, crv, x, y }, ...end }
   }
   return undefined
 }

@@ -3,17 +3,21 @@
  * chain has no gap and no change, that the DAG holds, and that nothing was cut off the end. The first entry that does
  * not hold is named, and nothing after it is believed.
  *
+ * The first token says whose run it is. What anybody else signed joined it as it was signed, and verifies with that
+ * signer's own keys alone: nobody's key speaks for another, and only the run's own tokens end it or link it to others.
+ *
  * Entries are taken in batches: signatures and hashes of a batch are under way together (WebCrypto and the thread pool
  * work beside each other), then its entries are judged one by one in their order, while the next batch is under way.
  */
 import { Problem, type ProblemCode } from '@/lib/base/problem'
 import { chainText } from './chain'
-import { checkedClaims, signatureInvalid } from './checks'
+import { checkedClaims, checkKeyEnd, signatureInvalid } from './checks'
 import type { Claims } from './claims'
 import { DagChecker } from './dag'
 import { type HeadClaims, parseHeadClaims } from './head'
 import { type DecodedJws, decodeJws, HEAD_TYPES, payloadOf, TOKEN_TYPES } from './jws'
-import { keyFor, type VerificationKeys } from './keys'
+import { keyFor, type VerificationKey, type VerificationKeys } from './keys'
+import { quote } from './quote'
 import { type CryptoBackend, webCrypto } from './verify'
 import { meaningOf, readClaim } from './vocabulary'
 
@@ -55,6 +59,8 @@ export interface LedgerVerifyOptions {
   nowMs?: number
   /** The tokens of other runs that tokens of this one may follow: child `jti`, parent `jti`. */
   links?: readonly (readonly [child: string, parent: string])[]
+  /** The keys of agents whose own tokens may have joined the run, by their `iss`. */
+  agents?: ReadonlyMap<string, VerificationKeys>
 }
 
 /** Entries whose signatures are checked together: enough for every core, little enough to show progress. */
@@ -87,6 +93,9 @@ export class LedgerVerifier {
   readonly #keys: VerificationKeys
   readonly #crypto: CryptoBackend
   readonly #nowMs: number | undefined
+  readonly #agents: ReadonlyMap<string, VerificationKeys>
+  /** Whose run it is: the `iss` of the first token. */
+  #home: string | undefined
   readonly #dag = new DagChecker()
   readonly #hashes: string[] = []
   #endedAtSeq = 0
@@ -96,6 +105,7 @@ export class LedgerVerifier {
     this.#keys = keys
     this.#crypto = options.crypto ?? webCrypto
     this.#nowMs = options.nowMs
+    this.#agents = options.agents ?? new Map()
     for (const [child, parent] of options.links ?? []) this.#dag.recordLink(child, parent)
   }
 
@@ -160,13 +170,35 @@ export class LedgerVerifier {
     try {
       const hash = this.#crypto.sha256(chainText(entry.prevHash, entry.token))
       const jws = decodeJws(entry.token, TOKEN_TYPES)
-      const holds = this.#crypto.checkSignature(jws, keyFor(jws.header, this.#keys))
-      return { jws, signatureHolds: await holds, hash: await hash }
+      const key = keyFor(jws.header, this.#keysFor(jws))
+      const holds = this.#crypto.checkSignature(jws, key)
+      return { jws, key, signatureHolds: await holds, hash: await hash }
     } catch (error) {
       if (error instanceof Problem)
         return { problem: error, hash: await this.#crypto.sha256(chainText(entry.prevHash, entry.token)) }
       throw error
     }
+  }
+
+  /** Which keys to try; that they are the signer's own is judged with the claims. */
+  #keysFor(jws: DecodedJws): VerificationKeys {
+    if (this.#agents.size === 0) return this.#keys
+    const { iss } = payloadOf(jws)
+    return (typeof iss === 'string' ? this.#agents.get(iss) : undefined) ?? this.#keys
+  }
+
+  /** That the key is the issuer's own: the installation's for the run's own tokens, else that agent's. */
+  #checkIssuer({ iss, jti }: Claims, key: VerificationKey): void {
+    this.#home ??= iss
+    const own = iss === this.#home ? this.#keys : this.#agents.get(iss)
+    if (own?.get(key.kid) === key) return
+    throw new Problem(
+      'ect_key_unknown',
+      own === undefined
+        ? `The token is issued by ${quote(iss)}, whose keys are not known here`
+        : `The token is issued by ${quote(iss)}, but the key ${quote(key.kid)} that signed it is somebody else’s`,
+      { jti },
+    )
   }
 
   #judge(entry: LedgerEntry, examined: Examined, expectedPrev: string): LedgerFailure | undefined {
@@ -177,7 +209,10 @@ export class LedgerVerifier {
       // The token first: a flipped octet breaks its signature and the chain alike, and the signature says more.
       if (examined.problem !== undefined) throw examined.problem
       if (!examined.signatureHolds) throw signatureInvalid(examined.jws)
-      claims = checkedClaims(examined.jws, { mode: 'ledger', nowMs: this.#nowMs })
+      const moment = { mode: 'ledger', nowMs: this.#nowMs } as const
+      claims = checkedClaims(examined.jws, moment)
+      this.#checkIssuer(claims, examined.key)
+      checkKeyEnd(examined.key, claims, moment)
       if (entry.prevHash !== expectedPrev) {
         broken(`Entry ${seq} does not follow entry ${seq - 1}: its "prevHash" is not that entry's hash`)
       }
@@ -186,12 +221,14 @@ export class LedgerVerifier {
       if (entry.jti !== undefined && entry.jti !== claims.jti) {
         broken(`Entry ${seq} is filed under the jti ${entry.jti.slice(0, 40)}, but its token has another`)
       }
-      for (const parent of linkedParents(claims)) this.#dag.recordLink(claims.jti, parent)
+      const isOwn = claims.iss === this.#home
+      for (const [child, parent] of isOwn ? linksOf(claims) : []) this.#dag.recordLink(child, parent)
       this.#dag.add(claims)
     } catch (error) {
       return failureOf(error, seq, claims?.jti ?? entry.jti)
     }
-    if (meaningOf(claims.exec_act) === 'workflow_complete') this.#endedAtSeq = seq
+    if (claims.iss === this.#home && meaningOf(claims.exec_act) === 'workflow_complete')
+      this.#endedAtSeq = seq
     return undefined
   }
 
@@ -233,7 +270,7 @@ export async function verifyHead(
 
 type Examined =
   | { problem: Problem; hash: string }
-  | { problem?: undefined; jws: DecodedJws; signatureHolds: boolean; hash: string }
+  | { problem?: undefined; jws: DecodedJws; key: VerificationKey; signatureHolds: boolean; hash: string }
 
 function broken(sentence: string): never {
   throw new Problem('ledger_broken', sentence)
@@ -245,13 +282,16 @@ function failureOf(error: unknown, seq: number, jti: string | undefined): Ledger
 }
 
 /**
- * The parents a token says are of another run (NOTES 1): the step that began this run, the token it was forked from, and
- * the ends of runs that a step of this one began. The token is signed, so the record is.
+ * The links between runs that a token of the run's own records (NOTES 1): to the step that began this run, the token it
+ * was forked from, and the ends of runs that a step of this one began; or, of a token from outside that comes next, to
+ * its parents in other runs. The token is signed, so the record is.
  */
-function linkedParents({ par, ext }: Claims): readonly string[] {
+function linksOf({ jti, par, ext }: Claims): [child: string, parent: string][] {
   const linked = readClaim(ext, 'linked')
-  const texts = Array.isArray(linked) ? linked.filter((jti) => typeof jti === 'string') : []
+  const texts = Array.isArray(linked) ? linked.filter((one) => typeof one === 'string') : []
+  const child = readClaim(ext, 'link_of')
   const isBegunElsewhere =
     readClaim(ext, 'parent_wid') !== undefined || readClaim(ext, 'fork_wid') !== undefined
-  return isBegunElsewhere ? [...texts, ...par] : texts
+  const parents = isBegunElsewhere ? [...texts, ...par] : texts
+  return parents.map((parent) => [typeof child === 'string' ? child : jti, parent])
 }

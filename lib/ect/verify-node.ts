@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto'
-import { checkedClaims, type Moment, signatureInvalid } from './checks'
+import { checkedClaims, checkKeyEnd, type Moment, signatureInvalid } from './checks'
 import { type DecodedJws, decodeJws, TOKEN_TYPES } from './jws'
 import { keyFor, type VerificationKey, type VerificationKeys } from './keys'
 import type { CryptoBackend, VerifiedToken } from './verify'
@@ -9,7 +9,9 @@ export function verifyTokenSync(token: unknown, keys: VerificationKeys, moment: 
   const jws = decodeJws(token, TOKEN_TYPES)
   const key = keyFor(jws.header, keys)
   if (!checkSignatureSync(jws, key)) throw signatureInvalid(jws)
-  return { kid: key.kid, alg: key.alg, claims: checkedClaims(jws, moment) }
+  const claims = checkedClaims(jws, moment)
+  checkKeyEnd(key, claims, moment)
+  return { kid: key.kid, alg: key.alg, claims }
 }
 
 /** True when the signature holds. A key that cannot be used verifies nothing. */

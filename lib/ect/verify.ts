@@ -15,7 +15,7 @@
  */
 import { Problem } from '@/lib/base/problem'
 import { encodeBase64url } from './base64url'
-import { checkedClaims, type Moment, signatureInvalid } from './checks'
+import { checkedClaims, checkKeyEnd, type Moment, signatureInvalid } from './checks'
 import type { Claims } from './claims'
 import { type DecodedJws, decodeJws, TOKEN_TYPES, type TokenAlg } from './jws'
 import { keyFor, type VerificationKey, type VerificationKeys } from './keys'
@@ -45,7 +45,9 @@ export async function verifyToken(
   const jws = decodeJws(token, TOKEN_TYPES)
   const key = keyFor(jws.header, keys)
   if (!(await webCrypto.checkSignature(jws, key))) throw signatureInvalid(jws)
-  return { kid: key.kid, alg: key.alg, claims: checkedClaims(jws, moment) }
+  const claims = checkedClaims(jws, moment)
+  checkKeyEnd(key, claims, moment)
+  return { kid: key.kid, alg: key.alg, claims }
 }
 
 const importedKeys = new WeakMap<VerificationKey, Promise<CryptoKey>>()
