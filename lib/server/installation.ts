@@ -32,6 +32,7 @@ import type { AgentsOfRun, ReachOf, Timer, Vault, WorkerPorts } from '@/lib/work
 import { RunBook, type Signer } from '@/lib/worker/run-book'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
+import { AgentRates } from './doors/agent-rates'
 import type { AnswerStore } from './http/idempotency'
 import { createLog, type Log } from './log'
 import type { Opened } from './opened'
@@ -75,6 +76,8 @@ export interface Installation {
   readonly ports: WorkerPorts
   readonly auth: AuthContext
   readonly answers: AnswerStore
+  /** How often agents ask at the protocol endpoints. */
+  readonly agentRates: AgentRates
   readonly log: Log
   readonly policies: Policies
   readonly authoredFolders: readonly string[]
@@ -155,6 +158,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     ports,
     auth,
     answers: openAnswers(store, systemClock),
+    agentRates: new AgentRates(),
     log,
     policies: policiesOf(options),
     authoredFolders: options.authoredFolders ?? [],

@@ -1,0 +1,96 @@
+/*
+ * `POST /.well-known/atd/rollback`: an agent asks for a rollback (ATD section 7, NOTES 3.8). The request is a signed
+ * token; its parents name the checkpoint. The same request gets the first answer again, looked up before the replay
+ * check; who is not part of the run gets 403.
+ */
+import { refuseReplay, verifyAgentRequest } from '@/lib/auth/agents'
+import { hashJson } from '@/lib/base/hash'
+import { prefixed, type RollbackId, runIdOf } from '@/lib/base/ids'
+import type { Json } from '@/lib/base/json'
+import { Problem } from '@/lib/base/problem'
+import { parseClaims } from '@/lib/ect/claims'
+import { unverifiedPayload } from '@/lib/ect/jws'
+import { meaningOf, readClaim } from '@/lib/ect/vocabulary'
+import { scopeOfCascade } from '@/lib/rollback/scope'
+import { readJson } from '@/lib/worker/run-book'
+import type { Installation } from '../installation'
+import { askRollback } from './ask-rollback'
+import { awaitRollback } from './await-rollback'
+import { placeAsAncestor } from './part-in-run'
+
+/** What the agent is told: the draft's result, and where to look for the rest. */
+export interface AgentRollbackAnswer {
+  rollback_id: string
+  checkpoint_id: string
+  status: string
+}
+
+/**
+ * Verifies the request, authorizes it against the run, and asks for the rollback. Throws Problem `ect_…` when the token
+ * does not verify, `rollback_outside_run` (403) when its agent has no ancestor of the checkpoint in the run,
+ * `too_many_requests`, and the refusals of `checkExecutable`.
+ */
+export async function rollbackForAgent(
+  installation: Installation,
+  request: Request,
+): Promise<AgentRollbackAnswer & { wid: string }> {
+  const verified = await verifyAgentRequest(installation.auth, request, [
+    installation.id,
+    `${installation.publicOrigin}/.well-known/atd/rollback`,
+  ])
+  const { claims, principal } = verified
+  if (meaningOf(claims.exec_act) !== 'rollback_request') {
+    throw new Problem(
+      'bad_request',
+      `The token says "${claims.exec_act.slice(0, 60)}"; expected a rollback request`,
+    )
+  }
+  installation.agentRates.spend(principal.id, installation.ports.timer.now())
+  const scope = `agent:${principal.id} rollback`
+  const requestHash = hashJson([claims.par, claims.ext ?? {}])
+  const known = await installation.answers.answer(scope, claims.jti)
+  if (known) {
+    if (known.requestHash === requestHash)
+      return { ...(JSON.parse(known.body) as AgentRollbackAnswer), wid: claims.wid }
+    throw new Problem('ect_replayed', `The token ${claims.jti} was used for another rollback`)
+  }
+  const agent = await installation.agents.get(principal.id)
+  if (!agent) throw new Problem('ect_key_unknown', `${principal.id} is registered no more`)
+  const caller = { agent, principal, signed: verified }
+  const { runId, checkpoint } = await placeAsAncestor(installation, caller, claims.par[0] ?? '')
+  await refuseReplay(installation.store.ledger, verified)
+  const cascade = readClaim(claims.ext, 'cascade')
+  const reason = readClaim(claims.ext, 'reason')
+  const rollback = prefixed('rb', installation.ports.mint())
+  const answer: AgentRollbackAnswer = {
+    rollback_id: rollback,
+    checkpoint_id: checkpoint.jti,
+    status: 'executing',
+  }
+  const asked = { rollback, reason: typeof reason === 'string' ? reason : '', by: `agent:${principal.id}` }
+  const first = { scope, key: claims.jti, requestHash, status: 202, body: JSON.stringify(answer) }
+  const wish = { node: checkpoint.node, scope: scopeOfCascade(cascade !== false), mayCoordinate: false }
+  await askRollback(installation, runId, wish, asked, first)
+  return { ...answer, wid: claims.wid }
+}
+
+/** The answer once the rollback is over, with its result token; as it stands, when that takes longer than a request may. */
+export async function finishedAnswer(
+  installation: Installation,
+  wid: string,
+  answer: AgentRollbackAnswer,
+): Promise<AgentRollbackAnswer & { ect?: string; cascaded?: Json }> {
+  const runId = runIdOf(wid)
+  const found = await awaitRollback(installation, runId, answer.rollback_id as RollbackId)
+  const { status, resultJti } = found.stands === 'under_way' ? {} : found.rollback
+  if (status === undefined || resultJti === undefined) return answer
+  const { ledger } = installation.store
+  const row = await ledger.row(runId, resultJti)
+  const cascaded = readClaim(row && parseClaims(unverifiedPayload(row.token)).ext, 'cascaded')
+  return {
+    ...answer,
+    status,
+    ect: row?.token,
+    cascaded: typeof cascaded === 'string' ? await readJson(ledger, cascaded) : undefined,
+  }
+}

@@ -1,0 +1,111 @@
+/*
+ * Who belongs to a run (NOTES 3.8): an agent that did one of its steps, was asked to, or signed tokens in it. What it
+ * may ask follows from where that was: a rollback from the checkpointed step or before it; telling of an error also
+ * from behind it, where errors show.
+ */
+import { type RunId, runIdOf } from '@/lib/base/ids'
+import { Problem } from '@/lib/base/problem'
+import type { CheckpointRef, Run } from '@/lib/engine/run'
+import type { Installation } from '../installation'
+import type { Caller } from './caller'
+
+export interface CheckpointPlace {
+  runId: RunId
+  checkpoint: CheckpointRef
+}
+
+/** The refusal of whoever has no part in it; the same for a run, or a checkpoint, that is not there. */
+export function outside(caller: Caller, what: string): Problem {
+  return new Problem(
+    'rollback_outside_run',
+    `${caller.agent.id} has no part in the run of ${what.slice(0, 100)} that would let it ask; only agents of the same run may.`,
+  )
+}
+
+/**
+ * The run that a request is about: the token's own; without one, the run that the checkpoint was sealed in. Undefined
+ * when there is no such run.
+ */
+export async function runOf(
+  house: Installation,
+  { signed }: Caller,
+  checkpointId: string,
+): Promise<RunId | undefined> {
+  const { ledger } = house.store
+  const runId = signed ? runIdOf(signed.claims.wid) : (await ledger.checkpoint(checkpointId))?.runId
+  return runId !== undefined && (await ledger.header(runId)) ? runId : undefined
+}
+
+/** The checkpoint, if the caller did its step or one before it. Throws Problem `rollback_outside_run`. */
+export async function placeAsAncestor(
+  house: Installation,
+  caller: Caller,
+  checkpointId: string,
+): Promise<CheckpointPlace> {
+  return placeWhere(house, caller, checkpointId, isAncestor)
+}
+
+/** The checkpoint, if the caller's steps and the checkpoint's stand in one chain. Throws Problem `rollback_outside_run`. */
+export async function placeInChain(
+  house: Installation,
+  caller: Caller,
+  checkpointId: string,
+): Promise<CheckpointPlace> {
+  const inChain = (run: Run, node: string, agent: string) =>
+    isAncestor(run, node, agent) || isDescendant(run, node, agent)
+  return placeWhere(house, caller, checkpointId, inChain)
+}
+
+async function placeWhere(
+  house: Installation,
+  caller: Caller,
+  checkpointId: string,
+  mayAsk: (run: Run, node: string, agent: string) => boolean,
+): Promise<CheckpointPlace> {
+  const runId = await runOf(house, caller, checkpointId)
+  const refusal = outside(caller, `checkpoint ${checkpointId}`)
+  if (runId === undefined) throw refusal
+  return house.book.read(runId, (run) => {
+    const checkpoint = run.checkpoints.get(checkpointId)
+    if (!checkpoint || !mayAsk(run, checkpoint.node, caller.agent.id)) throw refusal
+    return { runId, checkpoint }
+  })
+}
+
+/** Did the agent do any step of the run? */
+export function hasPart(run: Run, agent: string): boolean {
+  return [...run.graph.nodes.keys()].some((node) => did(run, node, agent))
+}
+
+/** Did the agent do the step, or one before it? */
+export function isAncestor(run: Run, node: string, agent: string): boolean {
+  return reaches(run, node, agent, run.graph.parents)
+}
+
+function isDescendant(run: Run, node: string, agent: string): boolean {
+  return reaches(run, node, agent, run.graph.children)
+}
+
+function reaches(
+  run: Run,
+  from: string,
+  agent: string,
+  next: ReadonlyMap<string, readonly string[]>,
+): boolean {
+  const reached = new Set([from])
+  // A Set is walked in the order it grows, so it serves as the queue too.
+  for (const node of reached) {
+    if (did(run, node, agent)) return true
+    for (const other of next.get(node) ?? []) reached.add(other)
+  }
+  return false
+}
+
+function did(run: Run, node: string, agent: string): boolean {
+  const state = run.visits.get(node)?.state
+  return (
+    run.graph.nodes.get(node)?.config.agent === agent ||
+    run.claimants.get(node)?.has(agent) === true ||
+    (state?.status === 'running' && state.agent === agent)
+  )
+}
