@@ -16,8 +16,8 @@ export const stopsWithinMs = 45_000
 /** The first administrator of every house. */
 export const ada = { name: 'ada', password: 'correct horse battery staple' }
 
-/** Ports the lab's agents take, one after the other. */
-const labPorts = 4
+/** Ports the lab takes, one after the other. */
+const labPorts = 7
 
 interface StartOptions {
   lab?: boolean

@@ -1,88 +1,79 @@
-import { isJsonObject, type JsonObject } from '@/lib/base/json'
-import { type LabAgent, labId, type Operation, OperationFailed, type World } from './lab-agent'
+import type { Values } from '../agents/kit/terms'
+import { failed, type LabAgent, labId, type Place, seenAt } from './lab-agent'
+import { type Change, changing, StateFile } from './state-file'
 
-const labelsFile = 'labels.json'
-const noticesFile = 'sent-notices.log'
 const source = 'traffic-monitor'
 
 /**
  * The classifier labels traffic by what the monitor sees. It cannot tell "no flows" from "no flow records", so a
  * monitor that was cut off makes it call an outage where there is none.
  */
-export function classifier(): LabAgent {
-  const name = 'classifier'
+export const classifier: LabAgent = async (place) => {
+  const labels = new StateFile('labels.json', place.folder)
+  const notices = new StateFile('sent-notices.log', place.folder)
+  await labels.begin(written({ class: 'normal', basis: 'flow records' }))
   return {
-    id: labId(name),
-    name,
-    files: { [labelsFile]: `${JSON.stringify({ class: 'normal', basis: 'flow records' }, null, 2)}\n` },
-    operations: { 'classify-traffic': classifyTraffic, 'notify-customers': notifyCustomers },
-    async seen(world) {
-      return {
-        labels: await world.text(labelsFile),
-        notices: (await world.text(noticesFile)).split('\n').length - 1,
-      }
+    id: labId('classifier'),
+    name: 'classifier',
+    operations: {
+      'classify-traffic': changing(labels, classifyTraffic(place)),
+      'notify-customers': changing(notices, notifyCustomers),
+    },
+    reads: {
+      async '/state'() {
+        const sent = (await notices.text()).split('\n').length - 1
+        return { status: 200, body: { labels: await labels.text(), notices: sent } }
+      },
     },
   }
 }
 
-const classifyTraffic: Operation = {
-  consequence: 'reversible',
-  file: labelsFile,
-  describe: () => ({
-    sentence: 'Labels the traffic of edge-router-07 by what the monitor sees.',
-    target: `${labelsFile} of classifier`,
-    undo_sentence: 'Puts the labels back, byte for byte.',
-  }),
-  async execute(_, __, world) {
-    const seen = await monitorState(world)
-    const label =
-      seen.reachable === true
-        ? { class: 'normal', basis: 'flow records' }
-        : { class: 'outage', basis: 'no flow records' }
-    return { output: label, write: `${JSON.stringify(label, null, 2)}\n` }
-  },
+function written(labels: Values): string {
+  return `${JSON.stringify(labels, null, 2)}\n`
 }
 
-const notifyCustomers: Operation = {
+function classifyTraffic(place: Place): Change {
+  return {
+    consequence: 'reversible',
+    describe: () => ({
+      sentence: 'Labels the traffic of edge-router-07 by what the monitor sees.',
+      target: 'labels.json of classifier',
+      undo_sentence: 'Puts the labels back, byte for byte.',
+    }),
+    async execute() {
+      const seen = await seenAt(place, source, '/state')
+      if (seen?.status !== 200)
+        throw failed('monitor_unreachable', `${source} does not answer; nothing was labelled.`, {
+          error_type: 'upstream_cascade',
+          retriable: true,
+        })
+      const isSeen = seen.body.reachable === true
+      const label = isSeen
+        ? { class: 'normal', basis: 'flow records' }
+        : { class: 'outage', basis: 'no flow records' }
+      return { output: label, write: written(label) }
+    },
+  }
+}
+
+const notifyCustomers: Change = {
   consequence: 'irreversible',
-  file: noticesFile,
   describe: (input) => ({
     sentence: `Sends a notice to all customers: ${noticeOf(input)}`,
     target: 'all customers',
   }),
-  async execute(input, before, _, idempotencyKey) {
-    if (hasNotice(before, idempotencyKey)) return { output: { sent: true } }
-    const line = JSON.stringify({ key: idempotencyKey, notice: noticeOf(input) })
+  async execute(input, before, key) {
+    if (hasNotice(before, key)) return { output: { sent: true } }
+    const line = JSON.stringify({ key, notice: noticeOf(input) })
     return { output: { sent: true }, write: `${before}${line}\n` }
   },
-  tookEffect: (_, __, now, idempotencyKey) => hasNotice(now, idempotencyKey),
+  tookEffect: (_, __, now, key) => hasNotice(now, key),
 }
 
-function noticeOf(input: JsonObject): string {
+function noticeOf(input: Values): string {
   return typeof input.notice === 'string' ? input.notice.slice(0, 500) : 'Traffic is being rerouted.'
 }
 
-function hasNotice(log: string, idempotencyKey: string): boolean {
-  return log.includes(`{"key":${JSON.stringify(idempotencyKey)},`)
-}
-
-async function monitorState(world: World): Promise<JsonObject> {
-  try {
-    const answer = await fetch(new URL('/state', world.baseUrlOf(source)), {
-      redirect: 'error',
-      signal: AbortSignal.any([world.signal, AbortSignal.timeout(10_000)]),
-    })
-    const body: unknown = await answer.json()
-    if (answer.ok && isJsonObject(body)) return body
-  } catch {
-    // Told below, in one sentence for all that can go wrong on the way.
-  }
-  throw new OperationFailed(
-    502,
-    'monitor_unreachable',
-    `${source} does not answer; nothing was labelled.`,
-    'upstream_cascade',
-    'error',
-    true,
-  )
+function hasNotice(log: string, key: string): boolean {
+  return log.includes(`{"key":${JSON.stringify(key)},`)
 }

@@ -1,85 +1,45 @@
-import type { Json, JsonObject } from '@/lib/base/json'
-import type { ErrorType, Severity } from '@/lib/engine/facts'
-import type { Consequence } from '@/lib/nodes/node-kind'
+import type { Breaker } from '../agents/kit/breaker'
+import { type Agent, Refusal, type Values } from '../agents/kit/terms'
 
-/** One agent of the lab: what it is called, what its state is, and what it can be asked to do. */
-export interface LabAgent {
-  /** SPIFFE id. */
-  id: string
-  name: string
-  /** Files it starts its life with, by name, inside its own folder. */
-  files: Record<string, string>
-  operations: Record<string, Operation>
-  /** What it sees right now, for `GET /state`. */
-  seen(world: World): Promise<Json | string>
-  /** Further paths that can be read: `/telemetry`. */
-  reads?: Record<
-    string,
-    (world: World, headers: Readonly<Record<string, string | undefined>>) => Promise<Answer>
-  >
-}
-
-/** What an agent's code may reach: its own files, and its neighbours over HTTP. */
-export interface World {
-  /** The text of one of its own files; empty when there is none. */
-  text(file: string): Promise<string>
+/** What an agent of the lab is made with. */
+export interface Place {
+  /** Its own folder. */
+  folder: string
   /** Where another agent of the lab listens. */
   baseUrlOf(name: string): string
-  signal: AbortSignal
+  /** The breakers of what it calls itself. */
+  calls: Breaker
 }
 
-export interface Answer {
-  status: number
-  body: Json | string
-}
-
-export interface Operation {
-  consequence: Consequence
-  /** The one file it changes; absent when it changes none. */
-  file?: string
-  /** What it would do, in words; changes nothing. */
-  describe(input: JsonObject, before: string): Description
-  /** Does it. A new text for its file is written by the server, in one piece and synced. Throws OperationFailed. */
-  execute(input: JsonObject, before: string, world: World, idempotencyKey: string): Promise<Done>
-  /** Looks whether it has happened; undefined when looking does not tell. `before` is what the checkpoint holds. */
-  tookEffect?(
-    input: JsonObject,
-    before: string | undefined,
-    now: string,
-    idempotencyKey: string,
-  ): boolean | undefined
-}
-
-export interface Description {
-  sentence: string
-  target: string
-  preview?: { title: string; before: string; after: string }
-  undo_sentence?: string
-}
-
-export interface Done {
-  output: Json
-  label?: string
-  write?: string
-}
-
-/** An operation that did not work, in the words of ATD section 5. */
-export class OperationFailed extends Error {
-  override readonly name = 'OperationFailed'
-
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    sentence: string,
-    readonly errorType: ErrorType = 'action_failed',
-    readonly severity: Severity = 'error',
-    readonly retriable = false,
-  ) {
-    super(sentence)
-  }
-}
+/** Makes an agent in its place; its state file is there when this resolves. */
+export type LabAgent = (place: Place) => Promise<Agent>
 
 /** The SPIFFE id of an agent of the lab. */
 export function labId(name: string): string {
   return `spiffe://holdpoint.local/agent/${name}`
+}
+
+/** An operation that did not work for a reason beyond the agent. */
+export function failed(code: string, sentence: string, more: Values = {}): Refusal {
+  return new Refusal(502, code, sentence, { error_type: 'action_failed', ...more })
+}
+
+/** What another agent of the lab answers to a GET, through the breaker; undefined when it does not answer. */
+export async function seenAt(
+  place: Place,
+  name: string,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: Values } | undefined> {
+  const ask = async () => {
+    const url = new URL(path, place.baseUrlOf(name))
+    const signal = AbortSignal.timeout(5_000)
+    const answer = await fetch(url, { headers, redirect: 'error', signal })
+    return { status: answer.status, body: (await answer.json()) as Values }
+  }
+  try {
+    return await place.calls.through(labId(name), ask)
+  } catch {
+    return undefined
+  }
 }

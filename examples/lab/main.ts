@@ -5,7 +5,7 @@ import { startLab } from './start-lab'
 /* The lab as a program of its own: `npx tsx examples/lab/main.ts --console-jwks URL|FILE`. */
 
 const program = new Command('lab')
-  .description('Four example agents on loopback, for trying Holdpoint.')
+  .description('Six example agents on loopback, for trying Holdpoint.')
   .option(
     '--data <folder>',
     'where the agents keep their state',
@@ -13,7 +13,7 @@ const program = new Command('lab')
   )
   .option(
     '--base-port <port>',
-    'first of four ports; 0 takes free ones',
+    'first of seven ports in a row; 0 takes free ones',
     port,
     port(process.env.HOLDPOINT_LAB_PORT ?? '4701'),
   )
@@ -35,9 +35,11 @@ try {
     dataDir: data,
     basePort,
     consoleJwks,
+    secret: process.env.HOLDPOINT_LAB_SECRET,
     log: (sentence) => console.error(sentence),
   })
   for (const agent of lab.agents) console.log(`${agent.name.padEnd(16)} ${agent.baseUrl}  ${agent.id}`)
+  if (lab.controlUrl) console.log(`${'faults'.padEnd(16)} ${lab.controlUrl}`)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void lab.stop().then(() => process.exit(0)))
 } catch (error) {
@@ -47,6 +49,6 @@ try {
 
 function port(text: string): number {
   const value = Number(text)
-  if (Number.isInteger(value) && (value === 0 || (value >= 1 && value <= 65_532))) return value
-  throw new InvalidArgumentError('a port from 1 to 65532, or 0, was expected.')
+  if (Number.isInteger(value) && (value === 0 || (value >= 1 && value <= 65_529))) return value
+  throw new InvalidArgumentError('a port from 1 to 65529, or 0, was expected.')
 }

@@ -1,32 +1,39 @@
-import type { JsonObject } from '@/lib/base/json'
-import { type Answer, type LabAgent, labId, type Operation, OperationFailed } from './lab-agent'
+import type { Agent } from '../agents/kit/terms'
+import { Refusal } from '../agents/kit/terms'
+import { type LabAgent, labId } from './lab-agent'
 import { factoryConfig, faultsOf, neighborsOf, permitsTelemetry, withFailover } from './running-config'
+import { type Change, changing, StateFile } from './state-file'
 
 const configFile = 'running-config'
 
 /** A router: its state is its configuration, and its telemetry obeys it. */
 export function router(name: string, loopback: string): LabAgent {
-  return {
-    id: labId(name),
-    name,
-    files: { [configFile]: factoryConfig(name, loopback) },
-    operations: { 'validate-config': validateConfig(name), 'update-bgp-peer': updateBgpPeer(name) },
-    seen: (world) => world.text(configFile),
-    reads: {
-      '/telemetry': async (world, headers): Promise<Answer> => {
-        const config = await world.text(configFile)
-        const collector = headers['x-collector-address'] ?? ''
-        if (!permitsTelemetry(config, collector)) {
+  return async ({ folder }): Promise<Agent> => {
+    const file = new StateFile(configFile, folder)
+    await file.begin(factoryConfig(name, loopback))
+    return {
+      id: labId(name),
+      name,
+      operations: {
+        'validate-config': changing(file, validateConfig(name)),
+        'update-bgp-peer': changing(file, updateBgpPeer(name)),
+      },
+      reads: {
+        '/state': async () => ({ status: 200, body: await file.text() }),
+        '/telemetry': async (headers) => {
+          const config = await file.text()
+          const collector = String(headers['x-collector-address'] ?? '')
+          if (permitsTelemetry(config, collector))
+            return { status: 200, body: { router: name, sessions: sessionsOf(config) } }
           const detail = `The access list TELEMETRY of ${name} does not let the collector in.`
           return { status: 403, body: { code: 'telemetry_denied', detail } }
-        }
-        return { status: 200, body: { router: name, sessions: sessionsOf(config) } }
+        },
       },
-    },
+    }
   }
 }
 
-function sessionsOf(config: string): JsonObject[] {
+function sessionsOf(config: string) {
   return neighborsOf(config).map(({ address, description, isShutDown }) => ({
     neighbor: address,
     description,
@@ -35,18 +42,20 @@ function sessionsOf(config: string): JsonObject[] {
   }))
 }
 
-function validateConfig(name: string): Operation {
+function mustBeSound(config: string): void {
+  const faults = faultsOf(config)
+  if (faults.length > 0) throw new Refusal(422, 'config_invalid', faults.join(' '))
+}
+
+function validateConfig(name: string): Change {
   return {
     consequence: 'read_only',
-    file: configFile,
     describe: () => ({
       sentence: `Checks the running configuration of ${name}.`,
       target: `${configFile} of ${name}`,
     }),
     async execute(_, config) {
-      const faults = faultsOf(config)
-      if (faults.length > 0)
-        throw new OperationFailed(422, 'config_invalid', faults.join(' '), 'constraint_violation')
+      mustBeSound(config)
       const neighbors = neighborsOf(config).map(({ address, isShutDown }) => ({
         address,
         is_shut_down: isShutDown,
@@ -56,11 +65,11 @@ function validateConfig(name: string): Operation {
   }
 }
 
-function updateBgpPeer(name: string): Operation {
-  const after = (input: JsonObject, config: string) => withFailover(config, input.keep_collector === true)
+function updateBgpPeer(name: string): Change {
+  const after = (input: { keep_collector?: unknown }, config: string) =>
+    withFailover(config, input.keep_collector === true)
   return {
     consequence: 'reversible',
-    file: configFile,
     describe(input, before) {
       const change = after(input, before)
       const target = `${configFile} of ${name}`
@@ -80,9 +89,7 @@ function updateBgpPeer(name: string): Operation {
     },
     async execute(input, before) {
       const change = after(input, before)
-      const faults = faultsOf(change)
-      if (faults.length > 0)
-        throw new OperationFailed(422, 'config_invalid', faults.join(' '), 'constraint_violation')
+      mustBeSound(change)
       return {
         output: { router: name, changed: change !== before, sessions: sessionsOf(change) },
         write: change,

@@ -1,83 +1,106 @@
 /*
- * The lab: four small agents in one process, each with its own key, its own state on disk and its own port, so that a
- * run has something real to change and something real that breaks.
+ * The lab: six small agents in one process, each with its own key, its own state on disk and its own port, so that a
+ * run has something real to change and something real that breaks. They are built on the kit (examples/agents/kit).
  *
  *   edge-router-07 ◀── telemetry ── traffic-monitor ◀── what it sees ── classifier
- *   edge-router-08 (its peer)
+ *   edge-router-08 (its peer)       dns-steering (which transit new connections take)       mailer (sends, for good)
  *
  * `update-bgp-peer` moves the router's traffic and, by an oversight in its template, drops the monitor's collector
  * from the access list. The router then refuses its telemetry, the monitor's check fails, and the classifier takes
  * the missing records for an outage. Nothing of this is played: the monitor really asks, the router really refuses.
+ *
+ * Each can also be made to fail (faults.ts): whoever knows the lab's secret asks on the port after the last agent's.
  */
 import path from 'node:path'
-import type { Jwks } from '@/lib/ect/keys'
-import { openKeyRing } from '@/lib/ect/keys-file'
-import { AgentFolder } from './agent-folder'
-import { AgentServer } from './agent-server'
+import { Breaker } from '../agents/kit/breaker'
+import { serve } from '../agents/kit/serve'
+import type { Caller, Tokens } from '../agents/kit/tokens'
 import { classifier } from './classifier'
-import { type ConsoleJwks, ConsoleKeys } from './console-keys'
+import { type Fault, FaultyAgent } from './faults'
+import type { LabAgent } from './lab-agent'
+import { listenForFaults } from './lab-control'
+import { mailer } from './mailer'
 import { trafficMonitor } from './monitor'
 import { router } from './router'
+import { steering } from './steering'
+import { storyAgents } from './story'
 
 export interface LabOptions {
   /** Each agent gets a folder of its own in it. */
   dataDir: string
-  /** Agents listen on this port and the three after it; 0 takes free ones. */
+  /** Agents listen on this port and those after it; 0 takes free ones. */
   basePort: number
-  consoleJwks: ConsoleJwks
+  /** The console's public keys: a URL, a file, or a function that gives the JWK set. */
+  consoleJwks: Caller['jwks']
+  /** Who knows it may make agents fail. Absent: nobody. */
+  secret?: string
   log?: (sentence: string) => void
   /** Milliseconds since the epoch; the machine's clock unless told otherwise. */
   now?: () => number
 }
 
 export interface Lab {
-  agents: { id: string; name: string; baseUrl: string; jwks: Jwks }[]
+  agents: { id: string; name: string; baseUrl: string; jwks: { keys: Record<string, unknown>[] } }[]
+  /** Where faults are asked for; absent without a secret. */
+  controlUrl?: string
+  /** Makes an agent fail, or sets it right with `none`. */
+  fail(name: string, fault: Fault): void
   stop(): Promise<void>
 }
 
-/** Brings the four agents up. Rejects when a port is taken or the folder cannot be written; nothing is left running. */
+const makers: Record<(typeof storyAgents)[number]['name'], LabAgent> = {
+  'edge-router-07': router('edge-router-07', '203.0.113.7'),
+  'edge-router-08': router('edge-router-08', '203.0.113.8'),
+  'traffic-monitor': trafficMonitor,
+  classifier,
+  'dns-steering': steering,
+  mailer,
+}
+
+/** Brings the agents up. Rejects when a port is taken or the folder cannot be written; nothing is left running. */
 export async function startLab(options: LabOptions): Promise<Lab> {
-  const now = options.now ?? Date.now
-  const log = options.log ?? (() => undefined)
-  const console = new ConsoleKeys(options.consoleJwks, now)
-  const servers = new Map<string, AgentServer>()
-  const baseUrlOf = (name: string) => servers.get(name)?.baseUrl ?? 'http://127.0.0.1:9'
+  const { basePort, consoleJwks, log = () => undefined, now = Date.now } = options
+  const faulty = new Map<string, FaultyAgent>()
+  const baseUrlOf = (name: string) => faulty.get(name)?.baseUrl ?? 'http://127.0.0.1:9'
+  /** The agent after this one in the row, whose token it presents when made to. */
+  const otherThan = (name: string): Tokens | undefined =>
+    [...faulty].find(([other]) => other !== name)?.[1].tokens
+  let closeControl: (() => Promise<void>) | undefined
   const stop = async () => {
-    await Promise.all([...servers.values()].map((server) => server.stop()))
+    await closeControl?.()
+    await Promise.all([...faulty.values()].map((agent) => agent.stop()))
   }
-  const agents = [
-    router('edge-router-07', '203.0.113.7'),
-    router('edge-router-08', '203.0.113.8'),
-    trafficMonitor(),
-    classifier(),
-  ]
   try {
-    for (const [at, agent] of agents.entries()) {
-      const own = path.join(options.dataDir, agent.name)
-      const keys = openKeyRing(path.join(own, 'keys'), now())
-      const server = new AgentServer({
-        agent,
-        folder: new AgentFolder(own, keys),
-        keys,
-        console,
-        baseUrlOf,
-        log,
-        now,
-      })
-      await server.listen(options.basePort === 0 ? 0 : options.basePort + at)
-      servers.set(agent.name, server)
+    for (const [at, { name }] of storyAgents.entries()) {
+      const folder = path.join(options.dataDir, name)
+      const start = (port: number, own: Pick<FaultyAgent, 'now' | 'sending'>) => {
+        const calls = new Breaker(own.now)
+        const make = makers[name]({ folder, baseUrlOf, calls })
+        return make.then((agent) =>
+          serve(agent, { folder, port, calls, log, callers: [{ jwks: consoleJwks }], ...own }),
+        )
+      }
+      const agent = new FaultyAgent(name, start, { now, otherTokens: () => otherThan(name), log })
+      await agent.start(basePort === 0 ? 0 : basePort + at)
+      faulty.set(name, agent)
     }
+    if (options.secret !== undefined) {
+      const port = basePort === 0 ? 0 : basePort + storyAgents.length
+      const control = await listenForFaults(port, options.secret, faulty)
+      closeControl = control.close
+      return { ...running(), controlUrl: control.url }
+    }
+    return running()
   } catch (error) {
     await stop()
     throw error
   }
-  return {
-    agents: [...servers.values()].map(({ agent, baseUrl, jwks }) => ({
-      id: agent.id,
-      name: agent.name,
-      baseUrl,
-      jwks,
-    })),
-    stop,
+
+  function running(): Lab {
+    const agents = storyAgents.flatMap(({ id, name }) => {
+      const agent = faulty.get(name)
+      return agent ? [{ id, name, baseUrl: agent.baseUrl, jwks: agent.jwks }] : []
+    })
+    return { agents, fail: (name, fault) => faulty.get(name)?.fail(fault), stop }
   }
 }

@@ -18,6 +18,8 @@ export const storyAgents = [
   { id: labId('edge-router-08'), name: 'edge-router-08', about: 'The peer of edge-router-07.' },
   { id: labId('traffic-monitor'), name: 'traffic-monitor', about: 'Knows what edge-router-07 tells it.' },
   { id: labId('classifier'), name: 'classifier', about: 'Labels traffic by what the monitor sees.' },
+  { id: labId('dns-steering'), name: 'dns-steering', about: 'Says which transit new connections take.' },
+  { id: labId('mailer'), name: 'mailer', about: 'Sends mail; what is sent stays sent.' },
 ] as const
 
 /** Files in examples/workflows, in the order they are imported. */

@@ -10,6 +10,7 @@
  *   HOLDPOINT_ROOTS            folders that workflows may work in, parted as in PATH; <data>/files by default
  *   HOLDPOINT_LAB              1: the lab is there; bring its agents, workflows and first runs along. Else 0
  *   HOLDPOINT_LAB_DATA         folder of the lab's own state
+ *   HOLDPOINT_LAB_SECRET       drawn at each start: with it the console makes agents of the lab fail
  *   HOLDPOINT_OPA_URL          an Open Policy Agent that decides Rego policies; HOLDPOINT_OPA_TOKEN is sent to it as bearer
  *   HOLDPOINT_OPENED           the note of `holdpoint open`: the data folder is a bundle's, and nothing is written (lib/server/opened.ts)
  *   HOLDPOINT_FIRST_LINK_FILE  where to leave the one-time link while nobody has an account (mode 0600)
@@ -17,9 +18,10 @@
  *   NEXT_EXIT_TIMEOUT_MS       as long as that may take, where Next's development server would wait 0.1 s
  *   PORT, HOSTNAME             as Next knows them
  *
- * The lab is told HOLDPOINT_LAB_DATA, HOLDPOINT_DATA and HOLDPOINT_ORIGIN. Both stop on SIGTERM, and when this process
+ * The lab is told HOLDPOINT_LAB_DATA, HOLDPOINT_LAB_SECRET, HOLDPOINT_DATA and HOLDPOINT_ORIGIN. Both stop on SIGTERM, and when this process
  * is gone. Only loopback is listened on unless --host says otherwise.
  */
+import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
@@ -41,7 +43,8 @@ export interface ServeOptions {
 const defaultPort = 3000
 /** Where the lab listens (examples/lab/main.ts): this port and those after it, one for each agent. */
 const defaultLabPort = 4701
-const labAgents = 4
+/** Six agents, and where they are made to fail. */
+const labPorts = 7
 const labGoneWithinMs = 2_000
 /** The development server builds what it needs first. */
 const answersWithinMs = 120_000
@@ -111,6 +114,7 @@ function environment(
     HOLDPOINT_ORIGIN: origin,
     HOLDPOINT_LAB: options.lab ? '1' : '0',
     HOLDPOINT_LAB_DATA: data.lab,
+    ...(options.lab ? { HOLDPOINT_LAB_SECRET: randomBytes(32).toString('base64url') } : {}),
     HOLDPOINT_FIRST_LINK_FILE: data.firstLink,
     NEXTAUTH_URL: origin,
     PORT: String(port),
@@ -181,11 +185,11 @@ async function mustHaveNoServer(data: DataFolder): Promise<void> {
 /** False, after one sentence, when one of the lab's ports is taken: the console then starts without the lab. */
 async function labPortsAreFree(): Promise<boolean> {
   const base = Number(process.env.HOLDPOINT_LAB_PORT ?? defaultLabPort)
-  if (!Number.isInteger(base) || base < 1 || base > 65_535 - labAgents) return true
-  for (let port = base; port < base + labAgents; port++) {
+  if (!Number.isInteger(base) || base < 1 || base > 65_535 - labPorts) return true
+  for (let port = base; port < base + labPorts; port++) {
     if (await isFreeSoon(port)) continue
     console.error(
-      `The example agents are left out: they need the ports ${base} to ${base + labAgents - 1} on 127.0.0.1, and ${port} is taken by another program; stop it, or name the first of four free ports in HOLDPOINT_LAB_PORT.`,
+      `The example agents are left out: they need the ports ${base} to ${base + labPorts - 1} on 127.0.0.1, and ${port} is taken by another program; stop it, or name the first of seven free ports in HOLDPOINT_LAB_PORT.`,
     )
     return false
   }

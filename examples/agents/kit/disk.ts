@@ -1,0 +1,44 @@
+/* Files that are there after a power cut: written beside, synced, renamed into place, the folder synced. */
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+
+export async function writeDurably(file: string, bytes: string | Uint8Array, mode = 0o600): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+  const beside = `${file}.${randomUUID()}.part`
+  const handle = await open(beside, 'wx', mode)
+  await handle.chmod(mode)
+  await handle.writeFile(bytes)
+  await handle.sync().finally(() => handle.close())
+  await rename(beside, file)
+  const folder = await open(path.dirname(file), 'r')
+  await folder.sync().finally(() => folder.close())
+}
+
+/** Small JSON documents by kind and name. `until` (ms): when one may be forgotten. */
+export class Shelf {
+  constructor(readonly folder: string) {}
+
+  async get<T>(kind: string, name: string): Promise<T | undefined> {
+    const file = this.#file(kind, name)
+    return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : undefined
+  }
+
+  put(kind: string, name: string, value: object): Promise<void> {
+    return writeDurably(this.#file(kind, name), JSON.stringify(value))
+  }
+
+  drop(kind: string, name: string): Promise<void> {
+    return rm(this.#file(kind, name), { force: true })
+  }
+
+  async names(kind: string): Promise<string[]> {
+    const files = await readdir(path.join(this.folder, kind)).catch(() => [])
+    return files.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5))
+  }
+
+  #file(kind: string, name: string): string {
+    return path.join(this.folder, kind, `${name}.json`)
+  }
+}
