@@ -133,6 +133,12 @@ export interface LiftCircuit {
   reason: string
 }
 
+/** `event: circuits` of the live stream: a breaker changed, or a hold came or went. Ask again for what you show. */
+export interface StreamCircuits {
+  /** Rises with every change. */
+  mark: number
+}
+
 /** Words for patterns, as sentences use them. */
 export const cascadePatternWords: Record<CascadePattern, string> = {
   error_clustering: 'several breakers on one downstream',

@@ -1,13 +1,15 @@
 /*
  * The live stream: server-sent events, one for each ledger row, numbered by its place in the installation-wide order.
  * A browser that lost the connection names the last number it saw and misses and doubles nothing. Nothing is buffered
- * here: what is sent is read from the store, from where this reader is.
+ * here: what is sent is read from the store, from where this reader is. A `circuits` event says that a breaker changed.
  */
 import { z } from 'zod'
 import type { RunId } from '@/lib/base/ids'
 import { unverifiedPayload } from '@/lib/ect/jws'
 import type { StoredRow } from '@/lib/engine/ports'
+import type { StreamCircuits } from '@/lib/view/circuit-wire'
 import type { StreamBeat, StreamEvent } from '@/lib/view/wire'
+import { CircuitWatch } from '../circuit-watch'
 import { route } from '../current'
 import { queryOf } from '../http/paging'
 import type { Installation } from '../installation'
@@ -42,9 +44,23 @@ export const getStream = route({ auth: 'either', scope: 'runs:read', role: 'view
   })
 })
 
+const watches = new WeakMap<Installation, CircuitWatch>()
+
+/** One for all streams of an installation. */
+function circuitWatchOf(installation: Installation): CircuitWatch {
+  const known = watches.get(installation)
+  if (known) return known
+  const made = new CircuitWatch(installation.store.circuits, (error) =>
+    installation.log.warn({ err: error }, 'Changes of breakers could not be looked for; it is tried again'),
+  )
+  watches.set(installation, made)
+  return made
+}
+
 class Feed {
   private controller: ReadableStreamDefaultController<Uint8Array> | undefined
   private off: () => void = () => undefined
+  private offCircuits: () => void = () => undefined
   private beat: ReturnType<typeof setInterval> | undefined
   private reading = false
   private again = false
@@ -65,6 +81,10 @@ class Feed {
           this.off = this.installation.store.onAppend((event) => {
             if (this.run === undefined || event.runId === this.run) void this.pump()
           })
+          // Breakers belong to no run: who follows one run hears of them from its tokens.
+          if (this.run === undefined) {
+            this.offCircuits = circuitWatchOf(this.installation).listen((mark) => this.sendCircuits(mark))
+          }
           this.beat = setInterval(() => this.sendBeat(), beatMs)
           this.sendBeat()
           void this.pump()
@@ -80,6 +100,7 @@ class Feed {
     if (this.closed) return
     this.closed = true
     this.off()
+    this.offCircuits()
     clearInterval(this.beat)
     try {
       this.controller?.close()
@@ -125,6 +146,11 @@ class Feed {
       ...(this.run ? { token, prevHash, hash } : {}),
     }
     this.write(`id: ${position}\ndata: ${JSON.stringify(event)}\n\n`)
+  }
+
+  private sendCircuits(mark: number): void {
+    const changed: StreamCircuits = { mark }
+    this.write(`event: circuits\ndata: ${JSON.stringify(changed)}\n\n`)
   }
 
   private sendBeat(): void {
