@@ -13,6 +13,7 @@ import { Skeleton } from '@/components/ui/skeleton'
 import { links } from '@/lib/ui/links'
 import { useOverview } from '@/lib/ui/queries'
 import type { Overview as OverviewData, RunRow } from '@/lib/view/wire'
+import { BreakerLine } from './breaker-line'
 import { overviewSentence } from './overview-sentence'
 import { RunListItem } from './run-list-item'
 
@@ -72,6 +73,7 @@ function Rooms({ data }: { data: OverviewData }) {
       >
         {overviewSentence(data.counts)}
       </h2>
+      <BreakerLine />
       <div className="grid lg:grid-cols-2 lg:[&>*:nth-child(odd)]:border-r">
         <div className="min-w-0">
           <List
