@@ -22,6 +22,8 @@ export interface PoolUse {
   workflow: string
   running: number
   queued: number
+  /** Steps that began within the last minute. */
+  requests: number
   /** Since when the first of its queue waits. */
   oldestAt?: number
 }
