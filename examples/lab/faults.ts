@@ -10,9 +10,9 @@
  *   dies     is gone after a `prepare`, and back 3 s later with what it had on disk
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FaultKind, PresentFault } from '@/lib/view/lab-wire'
 import type { Sent, serve } from '../agents/kit/serve'
 import { sha256, type Tokens } from '../agents/kit/tokens'
-import type { FaultKind, PresentFault } from './fault-terms'
 
 export interface Fault {
   kind: FaultKind | 'none'

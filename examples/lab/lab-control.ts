@@ -9,8 +9,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isFaultKind, maxSlowMs } from '@/lib/view/lab-wire'
 import { sha256 } from '../agents/kit/tokens'
-import { isFaultKind, maxSlowMs } from './fault-terms'
 import type { Fault, FaultyAgent } from './faults'
 
 const maxBodyBytes = 4_096

@@ -103,7 +103,9 @@ it('the change is described, held, done, seen to break the monitor, and taken ba
   expect(failure).toMatchObject({ code: 'exporter_refused', severity: 'critical', retriable: false })
 
   const requestToken = sign(lab.agents[0]?.id ?? '', 'atd:rollback_request', [checkpointId], {})
-  const asked = { id: 'rb_1', reason: 'It cut the monitor off.', checkpointId, requestToken }
+  const requestJti = JSON.parse(Buffer.from(requestToken.split('.')[1] ?? '', 'base64url').toString()).jti
+  const about = { id: 'rb_1', reason: 'It cut the monitor off.', wid, scope: 'single' as const }
+  const asked = { ...about, checkpointId, requestToken, requestJti }
   const undone = await agentRunner.undo(action, snapshot, effects(update), asked)
   expect(undone).toMatchObject({ status: 'completed', stateHashAfter: snapshot.hash })
   expect(await readFile(file)).toEqual(before)

@@ -21,10 +21,15 @@ const defaultPort = 4701
 const askAgainMs = 250
 const answersWithinMs = 60_000
 
+/** Where the lab's first agent listens; the others follow, and after them where faults are asked for. */
+export function firstLabPort(): number {
+  return Number(process.env.HOLDPOINT_LAB_PORT ?? defaultPort)
+}
+
 /** Does all of it, or says in the log what could not be done. Never throws: the console works without the lab. */
 export async function bringLab(house: Installation): Promise<void> {
   try {
-    const base = Number(process.env.HOLDPOINT_LAB_PORT ?? defaultPort)
+    const base = firstLabPort()
     await Promise.all(
       storyAgents.map((agent, index) => register(house, agent, `http://127.0.0.1:${base + index}`)),
     )

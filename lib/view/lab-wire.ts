@@ -1,4 +1,6 @@
-/** What can be made to go wrong with an agent of the lab, and how the console's menu says it. */
+/** The lab on the wire: which of its agents were made to fail, and how (`/api/v1/lab`). Times are ms since the epoch. */
+
+/** What can be made to go wrong with an agent of the lab, and how a menu says it. */
 export const faultKinds = {
   errors: 'Answers with errors',
   slow: 'Answers late',
@@ -15,15 +17,24 @@ export type FaultKind = keyof typeof faultKinds
 
 export interface PresentFault {
   kind: FaultKind
-  /** For `slow`. */
+  /** For `slow`: how late. */
   ms?: number
-  /** Milliseconds since the epoch. */
   since: number
+}
+
+/** The longest that an agent may be made to wait. */
+export const maxSlowMs = 120_000
+
+export interface LabView {
+  agents: { id: string; name: string; fault?: PresentFault }[]
+}
+
+/** `none` sets the agent right. */
+export interface MakeFail {
+  kind: FaultKind | 'none'
+  ms?: number
 }
 
 export function isFaultKind(text: unknown): text is FaultKind {
   return typeof text === 'string' && Object.hasOwn(faultKinds, text)
 }
-
-/** The longest that an agent may be made to wait. */
-export const maxSlowMs = 120_000
