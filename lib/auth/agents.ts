@@ -2,14 +2,17 @@
  * Agents prove themselves request by request: the `Execution-Context` header carries a token signed with a key that an
  * administrator registered for that agent. Nothing is believed before the signature holds; a token serves one request.
  */
+import { canonicalJson } from '@/lib/base/canonical-json'
 import { isJsonObject, type JsonObject } from '@/lib/base/json'
 import { isProblem, Problem } from '@/lib/base/problem'
+import { type AgentProtocol, agentProtocols } from '@/lib/base/protocols'
 import { LIVE_MAX_AGE_S, SKEW_S } from '@/lib/ect/checks'
 import type { Claims } from '@/lib/ect/claims'
 import { TOKEN_MAX_CHARS, unverifiedPayload } from '@/lib/ect/jws'
-import { type Jwks, jwksOf, parseKeySet, type VerificationKeys } from '@/lib/ect/keys'
+import { type Jwks, jwksOf, parseKeySet, type VerificationKey, type VerificationKeys } from '@/lib/ect/keys'
 import { verifyTokenSync } from '@/lib/ect/verify-node'
-import type { AgentRecord } from '@/lib/store/agents'
+import type { PoolLimits } from '@/lib/pool/terms'
+import type { AgentRecord, KeyEnd } from '@/lib/store/agents'
 import type { AuthContext } from './auth-context'
 import type { AgentPrincipal } from './principal'
 
@@ -22,32 +25,111 @@ export interface NewAgent {
   name: string
   /** Where it is called: `http://127.0.0.1:7007`. */
   baseUrl: string
-  /** Its public keys, a JWK set. */
+  /** Its public keys, a JWK set. Keys it had and that are not among them sign nothing any more. */
   jwks: unknown
+  /** What is left out stays as it is; of a new agent, none. */
+  domain?: string
+  role?: string
+  protocols?: AgentProtocol[]
+  /** Where its keys are fetched from again; empty: only by hand. */
+  jwksUrl?: string
+  limits?: Partial<PoolLimits>
 }
 
 /** Registers an agent, or gives a known one a new name, address and keys. Throws Problem `bad_request`. */
 export async function registerAgent(context: AuthContext, asked: NewAgent, by: string): Promise<void> {
-  if (!spiffeShape.test(asked.id)) {
+  const { id, domain, role, jwksUrl, protocols, limits } = asked
+  if (!spiffeShape.test(id)) {
     throw new Problem(
       'bad_request',
       "The agent's id is no SPIFFE id; write it as spiffe://example.com/agent/name.",
       { field: 'id' },
     )
   }
-  const name = asked.name.trim()
-  if (name === '' || name.length > 80) {
-    throw new Problem('bad_request', "The agent's name must have 1 to 80 characters.", { field: 'name' })
+  if (id === context.ownId) {
+    throw new Problem('bad_request', 'That id is this installation’s own; no agent can have it.', {
+      field: 'id',
+    })
   }
+  const now = context.clock.now()
+  const known = await context.agents.get(id)
   await context.agents.put({
-    id: asked.id,
-    name,
+    id,
+    name: checkedText(asked.name, 'name', 1, 80),
     baseUrl: checkedBaseUrl(asked.baseUrl),
-    jwks: JSON.stringify(agentKeySet(asked.jwks)),
-    addedAt: context.clock.now(),
-    addedBy: by,
+    ...mergedKeys(known, agentKeySet(asked.jwks), now),
+    addedAt: known?.addedAt ?? now,
+    addedBy: known?.addedBy ?? by,
+    ...(domain !== undefined && { domain: checkedText(domain, 'domain', 0, 120) }),
+    ...(role !== undefined && { role: checkedText(role, 'role', 0, 80) }),
+    ...(protocols && { protocols: agentProtocols.filter((protocol) => protocols.includes(protocol)) }),
+    ...(jwksUrl !== undefined && { jwksUrl: jwksUrl === '' ? '' : checkedKeysUrl(jwksUrl) }),
+    ...(limits && { limits }),
   })
 }
+
+function checkedText(text: string, field: string, least: number, most: number): string {
+  const trimmed = text.trim()
+  if (trimmed.length >= least && trimmed.length <= most) return trimmed
+  throw new Problem('bad_request', `The agent's ${field} must have ${least} to ${most} characters.`, {
+    field,
+  })
+}
+
+/** A URL that keys may be fetched from. Throws Problem `bad_request`. */
+function checkedKeysUrl(text: string): string {
+  const url = text.length <= 500 && URL.canParse(text) ? new URL(text) : undefined
+  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.hash) return url.href
+  throw new Problem(
+    'bad_request',
+    "The address of the agent's keys must be an http or https URL without user or fragment.",
+    { field: 'jwks_url' },
+  )
+}
+
+/** Most keys an agent may have had: those that ended are kept for what they signed. */
+const maxKeysKept = 200
+
+/**
+ * All keys of an agent, once it has these: those it had and has no more are kept and have ended. A key that a person
+ * revoked stays revoked. Throws Problem `bad_request` for another key under a known `kid`.
+ */
+export function mergedKeys(
+  known: Pick<AgentRecord, 'jwks' | 'revoked'> | undefined,
+  given: Jwks,
+  now: number,
+): Pick<AgentRecord, 'jwks' | 'revoked'> {
+  const had: Jwks['keys'] = known ? jwksOf(parseKeySet(JSON.parse(known.jwks))).keys : []
+  const fresh = new Map(given.keys.map((key) => [key.kid, key]))
+  const revoked: Record<string, KeyEnd> = { ...known?.revoked }
+  for (const key of had) {
+    const same = fresh.get(key.kid)
+    if (
+      same &&
+      canonicalJson(same as unknown as JsonObject) !== canonicalJson(key as unknown as JsonObject)
+    ) {
+      throw new Problem(
+        'bad_request',
+        `The key set has another key under the kid ${JSON.stringify(key.kid.slice(0, 80))} than before; a new key needs a new kid.`,
+        { field: 'jwks' },
+      )
+    }
+    if (!same) revoked[key.kid] ??= { at: now, by: noMoreGiven }
+    else if (revoked[key.kid]?.by === noMoreGiven) delete revoked[key.kid]
+  }
+  const keys = [...given.keys, ...had.filter(({ kid }) => !fresh.has(kid))]
+  if (keys.length > maxKeysKept) {
+    throw new Problem(
+      'bad_request',
+      `The agent would have had ${keys.length} keys, and ${maxKeysKept} are kept; register it under a new id.`,
+      { field: 'jwks' },
+    )
+  }
+  return { jwks: JSON.stringify({ keys }), revoked }
+}
+
+/** Who ended a key that was left out of a newer set. */
+export const noMoreGiven = 'publisher'
 
 function checkedBaseUrl(text: string): string {
   const url = text.length <= 500 && URL.canParse(text) ? new URL(text) : undefined
@@ -63,9 +145,9 @@ function checkedBaseUrl(text: string): string {
   return url.href.replace(/\/$/, '')
 }
 
-/** The public keys of a set that may be an agent's. Throws Problem `bad_request`, which never repeats what was given. */
+/** The public keys of a set that may be an agent's, as they come: when a key ended is ours to say. Throws Problem `bad_request`, which never repeats what was given. */
 export function agentKeySet(jwks: unknown): Jwks {
-  return jwksOf(checkedKeys(jwks))
+  return { keys: jwksOf(checkedKeys(jwks)).keys.map(({ ended_at: _, ...key }) => key) }
 }
 
 function checkedKeys(jwks: unknown): VerificationKeys {
@@ -99,16 +181,27 @@ function parsedKeys(jwks: unknown): VerificationKeys {
 }
 
 /** Key sets as parsed, by agent record: imported keys are cached per key object. Bounded by the number of agents. */
-const parsed = new Map<string, { jwks: string; keys: VerificationKeys }>()
+const parsed = new Map<string, { of: string; keys: VerificationKeys }>()
 const maxParsed = 10_000
 
-/** The keys of an agent, which verify what it signs now or signed before. */
-export function keysOfAgent(agent: AgentRecord): VerificationKeys {
-  const known = parsed.get(agent.id)
-  if (known?.jwks === agent.jwks) return known.keys
-  const keys = parseKeySet(JSON.parse(agent.jwks))
+/**
+ * The keys of an agent, which verify what it signs now or signed before; those that ended say when, all of them where
+ * the agent was removed.
+ */
+export function keysOfAgent(
+  agent: Pick<AgentRecord, 'id' | 'jwks' | 'revoked' | 'removedAt'>,
+): VerificationKeys {
+  const { id, jwks, revoked, removedAt = Number.POSITIVE_INFINITY } = agent
+  const of = JSON.stringify([jwks, revoked, removedAt])
+  const known = parsed.get(id)
+  if (known?.of === of) return known.keys
+  const keys = new Map<string, VerificationKey>()
+  for (const [kid, key] of parseKeySet(JSON.parse(jwks))) {
+    const endedAt = Math.min(revoked[kid]?.at ?? Number.POSITIVE_INFINITY, removedAt)
+    keys.set(kid, Number.isFinite(endedAt) ? { ...key, endedAt } : key)
+  }
   if (parsed.size >= maxParsed) parsed.clear()
-  parsed.set(agent.id, { jwks: agent.jwks, keys })
+  parsed.set(id, { of, keys })
   return keys
 }
 
@@ -128,16 +221,34 @@ export async function verifyAgentRequest(
   request: Request,
   audience: string | readonly string[],
 ): Promise<VerifiedAgent> {
-  const token = tokenIn(request)
+  return verifyAgentToken(context, tokenIn(request), audience)
+}
+
+/**
+ * The agent that signed a token for one of our names, by the rules for live requests. Where the token names a key that
+ * is not known and the agent publishes its keys, they are asked for again. Throws Problem `ect_…`.
+ */
+export async function verifyAgentToken(
+  context: AuthContext,
+  token: string,
+  audience: string | readonly string[],
+): Promise<VerifiedAgent> {
   // Only to find whose keys to try; the signature then holds for these very claims.
   const agent = await agentNamed(context, unverifiedPayload(token))
-  const verified = verifyTokenSync(token, keysOfAgent(agent), {
-    mode: 'live',
-    nowMs: context.clock.now(),
-    audience,
-  })
-  const principal: AgentPrincipal = { kind: 'agent', id: agent.id, name: agent.name, roles: [] }
-  return { principal, claims: verified.claims, token }
+  const nowMs = context.clock.now()
+  const verify = (keys: VerificationKeys) => verifyTokenSync(token, keys, { mode: 'live', nowMs, audience })
+  let claims: Claims
+  try {
+    claims = verify(keysOfAgent(agent)).claims
+  } catch (error) {
+    if (!isProblem(error, 'ect_key_unknown')) throw error
+    const fresh = await context.fetchKeys?.(agent)
+    if (!fresh) throw error
+    claims = verify(keysOfAgent(fresh)).claims
+  }
+  // A note for people: what the agent asks does not hang on it.
+  await context.agents.heard(agent.id, nowMs).catch(() => undefined)
+  return { principal: { kind: 'agent', id: agent.id, name: agent.name, roles: [] }, claims, token }
 }
 
 function tokenIn(request: Request): string {

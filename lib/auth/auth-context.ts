@@ -13,7 +13,7 @@
  * somebody may do in a run. Roles are compared in lib/hitl, scopes at the edge (lib/server/http).
  */
 import type { Clock } from '@/lib/base/clock'
-import type { AgentStore } from '@/lib/store/agents'
+import type { AgentRecord, AgentStore } from '@/lib/store/agents'
 import type { PeopleStore } from '@/lib/store/people'
 
 /** What this room needs of an installation. */
@@ -21,6 +21,10 @@ export interface AuthContext {
   people: PeopleStore
   agents: AgentStore
   clock: Clock
+  /** This installation's own SPIFFE id, which no agent may have. */
+  ownId?: string
+  /** Asks an agent that publishes its keys for them again; undefined where nothing new came. Bounded by the one who does it. */
+  fetchKeys?(agent: AgentRecord): Promise<AgentRecord | undefined>
   /** Encrypts session cookies; 32 octets as text, from the installation's key folder. */
   sessionSecret: string
   /** What browsers see: `https://holdpoint.example.com`. With https, cookies are sent over nothing else. */

@@ -184,8 +184,8 @@ export type Command =
       description: string
       upstream: string[]
     }
-  /** A verified token of an agent outside, as it was signed; the row it becomes travels beside the command. */
-  | { type: 'report'; fact: FactOf<'reported'> }
+  /** A verified token of an agent outside, as it was signed; the row it becomes travels beside. `linked`: parents in other runs. */
+  | { type: 'report'; fact: FactOf<'reported'>; linked: string[] }
   /** The sealed states of these checkpoints were destroyed. */
   | { type: 'purged'; checkpoints: string[] }
   | {

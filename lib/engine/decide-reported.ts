@@ -16,7 +16,11 @@ export const maxReportedBeside = 10_000
 const lateMeanings: readonly (string | undefined)[] = ['rollback_result', 'error']
 
 /** The token was verified and its parents looked up before; this looks at what the run itself knows. */
-export function decideReport(run: Run, { fact }: Extract<Command, { type: 'report' }>, draft: Draft): void {
+export function decideReport(
+  run: Run,
+  { fact, linked }: Extract<Command, { type: 'report' }>,
+  draft: Draft,
+): void {
   const { reported } = run.graph.graph
   if (run.reported?.placeOf.has(fact.jti)) {
     throw new Problem('ect_duplicate_jti', `A token with the jti ${fact.jti} is already in the ledger`, {
@@ -36,6 +40,7 @@ export function decideReport(run: Run, { fact }: Extract<Command, { type: 'repor
       `Agents have reported ${most.toLocaleString('en')} tokens into this run, the most it takes; begin another run`,
     )
   }
+  if (linked.length > 0) draft.add({ type: 'join', linkOf: fact.jti, linked }, [startJti(run)])
   draft.decision.facts.push(fact)
   const mayEnd = run.state.status === 'running' || run.state.status === 'paused'
   if (fact.meaning !== 'workflow_complete' || fact.agent !== reporterOf(run) || !mayEnd) return

@@ -144,7 +144,7 @@ const fields: { [T in Exclude<FactType, 'reported'>]: Fields<T> } = {
     reason: text,
     exhausted: maybe(exhausted),
   },
-  join: {},
+  join: { linkOf: maybe(uuid), linked: maybe(texts) },
   task_offered: { ...ofVisit, action: hash, reads: texts, consequence, role: text },
   task_start: {
     ...ofAttempt,

@@ -71,7 +71,7 @@ const fields: { [T in OwnFactType]: FieldsOf<T> } = {
     reason: at('reason'),
     exhausted: maybe('exhausted'),
   },
-  join: {},
+  join: { linkOf: maybe('link_of'), linked: maybe('linked', 'texts') },
   task_offered: {
     ...ofVisit,
     action: at('inp_hash'),

@@ -124,8 +124,11 @@ export type FactBody =
       /** Present when a limit of the workflow ended it: budget-exhausted. */
       exhausted?: ExhaustedLimit
     }
-  /** Groups more than 100 parents: a token may name at most 100. */
-  | { type: 'join' }
+  /**
+   * Groups more than 100 parents: a token may name at most 100. Or records that a token from outside, which comes next,
+   * follows tokens of other runs (`linkOf`, `linked`).
+   */
+  | { type: 'join'; linkOf?: string; linked?: string[] }
   | ({
       type: 'task_offered'
       action: Hash

@@ -52,7 +52,7 @@ function opened(): Run {
 function report(run: Run, claims: Claims): Run {
   const fact = factOf(claims, home)
   if (fact.type !== 'reported') throw new Error('It was taken for one of ours')
-  const { facts } = decide(run, { type: 'report', fact }, momentAfter(run))
+  const { facts } = decide(run, { type: 'report', fact, linked: [] }, momentAfter(run))
   for (const one of facts) evolve(run, one)
   return run
 }

@@ -14,7 +14,7 @@ export function actWords(fact: Fact): string {
       if (fact.exhausted) return 'run budget-exhausted'
       return endWords[fact.terminalStatus] ?? `run ended, ${fact.terminalStatus}`
     case 'join':
-      return 'parents joined'
+      return fact.linkOf === undefined ? 'parents joined' : 'linked to another run'
     case 'task_offered':
       return 'offered to agents'
     case 'task_start':

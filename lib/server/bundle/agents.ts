@@ -4,6 +4,7 @@
  * reads the bundle need not take our word for what the agent said (cascade section 7).
  */
 import { z } from 'zod'
+import { keysOfAgent } from '@/lib/auth/agents'
 import { canonicalJson } from '@/lib/base/canonical-json'
 import type { Hash } from '@/lib/base/hash'
 import type { JsonObject } from '@/lib/base/json'
@@ -29,7 +30,7 @@ export function registeredKeys(agents: Pick<AgentStore, 'get'>): AgentKeys {
     const found = new Map<string, Jwks>()
     for (const id of ids) {
       const agent = await agents.get(id)
-      if (agent) found.set(id, jwksOf(parseKeySet(JSON.parse(agent.jwks))))
+      if (agent) found.set(id, jwksOf(keysOfAgent(agent)))
     }
     return found
   }

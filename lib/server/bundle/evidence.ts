@@ -109,7 +109,7 @@ export class RunReader {
     this.#run = run
     this.#named = named
     this.folded = newRun(graph)
-    this.timeline = new Timeline(graph)
+    this.timeline = new Timeline(this.folded.graph)
   }
 
   /** Takes the next row. Throws Problem `ect_malformed` or `ect_claim_invalid` for what is no token. */

@@ -245,7 +245,8 @@ class Reading {
         ...{ run: runId, wid, relation, version, workflow, startedBy },
         ...(parent && { parent }),
         ...{ tokens: notes.length, heads: heads.length, lastHash },
-        ...{ notes, seqOf, graph, folded, timeline },
+        // What was reported into it grew its graph.
+        ...{ notes, seqOf, graph: folded.graph, folded, timeline },
       },
       ledger: { size, sha256: digest.digest('base64url') },
       heads,

@@ -312,7 +312,7 @@ class Examination {
     let done = 0
     let heads = 0
     for (const about of manifest.runs) {
-      const read = await this.#ledger(about, graphs.get(about.version), named, keys, (tokens) =>
+      const read = await this.#ledger(about, graphs.get(about.version), named, { keys, agents }, (tokens) =>
         this.#options.onProgress?.(done + tokens, manifest.tokens),
       )
       done += about.tokens
@@ -484,11 +484,11 @@ class Examination {
     about: BundledRun,
     graph: GraphIndex | undefined,
     named: NamedValues,
-    keys: VerificationKeys,
+    { keys, agents }: { keys: VerificationKeys; agents: ReadonlyMap<string, VerificationKeys> },
     onTokens: (tokens: number) => void,
   ): Promise<RunEvidence | undefined> {
     const names = runEntries(about.run)
-    const verifier = new LedgerVerifier(about.wid, keys, { crypto: nodeCrypto })
+    const verifier = new LedgerVerifier(about.wid, keys, { crypto: nodeCrypto, agents })
     const reader = graph && new RunReader(about.run, graph, named)
     try {
       let lastHash = sha256(about.wid)
@@ -515,7 +515,7 @@ class Examination {
         return doubt(names.ledger, `The version ${about.version} of ${about.run} is not in the bundle`)
       }
       const { notes, seqOf, folded, timeline } = reader
-      return { ...about, notes, seqOf, graph, folded, timeline }
+      return { ...about, notes, seqOf, graph: folded.graph, folded, timeline }
     } catch (error) {
       this.note(failureOf(error))
       return undefined
