@@ -5,7 +5,7 @@ import { Dialog } from '@/components/ui/dialog'
 import { Field, Textarea } from '@/components/ui/field'
 import type { Verdict } from '@/lib/hitl/terms'
 import type { ApprovalCard } from '@/lib/view/wire'
-import { stepOnTarget, verdictWords } from './words'
+import { askOf, stepOnTarget, verdictWords } from './words'
 
 /** Characters: what the API takes. Longer than anyone writes at night, and the ledger keeps it for good. */
 export const commentLength = 500
@@ -28,13 +28,13 @@ export function AnswerDialog({
   onAnswer: (comment: string) => Promise<void>
 }) {
   const [comment, setComment] = useState('')
-  const words = verdictWords[verdict]
-  const button = words.button(card)
+  const ask = askOf(verdict, card.kind)
+  const button = verdictWords[verdict].button(card)
   return (
     <Dialog
       open
       onClose={onClose}
-      title={verdict === 'refuse' ? button : `${button}: ${stepOnTarget(card)}`}
+      title={verdict === 'refuse' || card.about ? button : `${button}: ${stepOnTarget(card)}`}
       description={card.sentence}
       actions={
         <>
@@ -57,7 +57,7 @@ export function AnswerDialog({
           {note}
         </p>
       )}
-      <Field label={words.ask?.label ?? 'Comment'} help={words.ask?.help} optional>
+      <Field label={ask?.label ?? 'Comment'} help={ask?.help} optional>
         {(ids) => (
           <Textarea
             {...ids}

@@ -15,13 +15,14 @@ import { type InspectorTab, links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import type { ApprovalCard } from '@/lib/view/wire'
+import { waysFrom } from './about-facts'
 import { AnswerDialog } from './answer-dialog'
 import { Comments } from './comments'
 import { Decided } from './decided'
 import { DeadlineSentence, DecisionFacts } from './decision-facts'
 import { EditChange } from './edit-change'
 import { EventActs } from './event-acts'
-import { verdictKeys, verdictWords } from './words'
+import { askOf, verdictKeys, verdictWords } from './words'
 
 export interface AnswerWish {
   verdict: Verdict
@@ -46,6 +47,7 @@ export type Answer = (wish: AnswerWish) => Promise<boolean>
 export function DecisionCard({
   card,
   compact = false,
+  leadsOn = true,
   busy,
   note,
   onAnswer,
@@ -54,6 +56,8 @@ export function DecisionCard({
 }: {
   card: ApprovalCard
   compact?: boolean
+  /** It offers the ways to what it is about; not where that stands around it. */
+  leadsOn?: boolean
   busy: boolean
   /** What became of the last try to decide, when its answer was lost. */
   note: string | undefined
@@ -64,7 +68,7 @@ export function DecisionCard({
   const open = card.state === 'open'
   return (
     <div className={cx('flex flex-col', !compact && 'min-h-0 flex-1 overflow-auto')} key={card.id}>
-      {card.consequence === 'irreversible' && (
+      {card.consequence === 'irreversible' && !isNoticed(card) && (
         <CannotBeUndone failed={card.kind !== 'approval' && card.kind !== 'event'} compact={compact} />
       )}
       <div
@@ -93,6 +97,7 @@ export function DecisionCard({
           <Acts
             card={card}
             compact={compact}
+            leadsOn={leadsOn}
             busy={busy}
             note={note}
             onAnswer={onAnswer}
@@ -105,6 +110,11 @@ export function DecisionCard({
       </div>
     </div>
   )
+}
+
+/** Questions about what was noticed beside a step: its own consequence is not what is decided. */
+function isNoticed({ about, kind }: ApprovalCard): boolean {
+  return about !== undefined || kind === 'resource_exhausted'
 }
 
 function Whose({ card }: { card: ApprovalCard }) {
@@ -193,6 +203,7 @@ function Preview({ card, compact }: { card: ApprovalCard; compact: boolean }) {
 function Acts({
   card,
   compact,
+  leadsOn,
   busy,
   note,
   onAnswer,
@@ -200,6 +211,7 @@ function Acts({
 }: {
   card: ApprovalCard
   compact: boolean
+  leadsOn: boolean
   busy: boolean
   note: string | undefined
   onAnswer: Answer
@@ -211,15 +223,20 @@ function Acts({
   const may = card.mayDecide && !busy
   const mayEdit = may && card.editable !== undefined && card.verdicts.includes('approve')
   const choose = (verdict: Verdict) => {
-    if (verdictWords[verdict].ask) setAsking(verdict)
+    if (askOf(verdict, card.kind)) setAsking(verdict)
     else void onAnswer({ verdict, comment: '' })
   }
   const held = (verdict: Verdict) => verdict === 'approve' && card.consequence === 'irreversible'
-  const [first, second] = card.verdicts
+  const [first, second, third] = card.verdicts
+  const router = useRouter()
+  const ways = leadsOn ? waysFrom(card) : []
   useShortcuts({
     // The held button listens to its own key.
     a: may && first && !held(first) ? () => choose(first) : undefined,
     x: may && second ? () => choose(second) : undefined,
+    d: may && third ? () => choose(third) : undefined,
+    // In an inspector these keys are the page's.
+    ...(!compact && Object.fromEntries(ways.map(({ key = '', href }) => [key, () => router.push(href)]))),
     e: mayEdit ? () => setEditing(true) : undefined,
   })
   // An answer takes a row of its own in a narrow place, unless the two weigh the same.
@@ -296,6 +313,18 @@ function Acts({
             Edit the change…
           </Button>
         )}
+        {ways.map(({ key, word, href }) => (
+          <Button key={href} asChild className={cx('max-md:col-span-2', compact && 'md:flex-1')}>
+            <a href={href} aria-keyshortcuts={compact ? undefined : key}>
+              {word}
+              {key && !compact && (
+                <span className="max-md:hidden" aria-hidden="true">
+                  <Kbd>{key}</Kbd>
+                </span>
+              )}
+            </a>
+          </Button>
+        ))}
       </div>
       {!compact && <OneKeyAway card={card} />}
       {asking && (

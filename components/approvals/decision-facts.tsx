@@ -7,6 +7,7 @@ import { useHydrated } from '@/lib/ui/hydrated'
 import { useNow } from '@/lib/ui/now'
 import { asSentence } from '@/lib/view/frame'
 import type { ApprovalCard } from '@/lib/view/wire'
+import { AboutFacts } from './about-facts'
 import { followSentence, kindWords, listed, releaseSentence } from './words'
 
 const undoSub = {
@@ -18,6 +19,7 @@ const undoSub = {
 /** What a person weighs, in the order they weigh it: undo, what it touches, why, who else, and by when. */
 export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; compact?: boolean }) {
   if (card.kind === 'event') return <EventFacts card={card} compact={compact} />
+  if (card.about || card.kind === 'resource_exhausted') return <NoticedFacts card={card} compact={compact} />
   const agents = card.touches.agents
   const pauses = card.stepKind === 'pause_for_approval'
   const released = pauses ? releaseSentence(card.touches) : undefined
@@ -45,6 +47,42 @@ export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; c
         {touched && `${touched} `}
         <Sub>{followSentence(card.touches)}</Sub>
       </Fact>
+      <Fact label="Asks because">
+        {card.reason ? asSentence(card.reason) : kindWords[card.kind].because}{' '}
+        <Sub>
+          <Actor id={card.runStartedBy} /> began the run <RelativeTime at={card.runStartedAt} />.
+        </Sub>
+      </Fact>
+      <Fact label="Also decides">
+        Nobody else. <Sub>One {card.role} is enough; the first answer holds.</Sub>
+      </Fact>
+      {card.state === 'open' && (
+        <div className="contents max-md:hidden">
+          <Fact label="Deadline">
+            <DeadlineSentence card={card} />
+          </Fact>
+        </div>
+      )}
+    </Facts>
+  )
+}
+
+/** Of what the engine noticed itself: what is so and what each answer leads to, then why it asks and who else may answer. */
+function NoticedFacts({ card, compact }: { card: ApprovalCard; compact: boolean }) {
+  return (
+    <Facts className={compact ? 'mt-2' : 'mt-4 max-md:mt-2'} label={compact ? 104 : 112} dense={compact}>
+      {card.about ? (
+        <AboutFacts about={card.about} />
+      ) : (
+        <>
+          <Fact label="Waits">
+            “{card.label}”, critical work that found no room. <Sub>{followSentence(card.touches)}</Sub>
+          </Fact>
+          <Fact label="Answering">
+            Changes nothing by itself. <Sub>The step goes on as soon as there is room.</Sub>
+          </Fact>
+        </>
+      )}
       <Fact label="Asks because">
         {card.reason ? asSentence(card.reason) : kindWords[card.kind].because}{' '}
         <Sub>

@@ -41,6 +41,7 @@ const tooLateCodes = new Set([
 export function Decision({
   id,
   compact = false,
+  leadsOn = true,
   place,
   onBack,
   onDecided,
@@ -49,6 +50,8 @@ export function Decision({
   id: string
   /** In an inspector: no bar of its own on a phone, and the narrow card. */
   compact?: boolean
+  /** It offers the ways to what it is about; not where that stands around it. */
+  leadsOn?: boolean
   place?: { at: number; of: number } | undefined
   onBack?: () => void
   onDecided?: () => void
@@ -153,6 +156,7 @@ export function Decision({
         <DecisionCard
           card={card}
           compact={compact}
+          leadsOn={leadsOn}
           busy={decide.isPending || lost !== undefined}
           note={note}
           onAnswer={answer}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { stepOnTarget } from './words'
+import { askOf, stepOnTarget, verdictWords } from './words'
 
 describe('the step a question is about', () => {
   it('is named with what it acts on, and without it where nobody knows that', () => {
@@ -8,4 +8,51 @@ describe('the step a question is about', () => {
     )
     expect(stepOnTarget({ label: 'append', target: '' })).toBe('“append”')
   })
+})
+
+describe('the answers to a rollback that cannot be whole', () => {
+  const cannot = (agent: string, here = false, label = agent) => ({
+    node: label,
+    visit: 1,
+    label,
+    agent: `spiffe://lab/agent/${agent}`,
+    here,
+    description: '',
+  })
+  const card = (...those: ReturnType<typeof cannot>[]) => ({
+    label: 'Move traffic',
+    kind: 'rollback_unprepared' as const,
+    about: {
+      what: 'rollback' as const,
+      rollback: 'rb_1',
+      scope: 'sub_dag' as const,
+      node: 'n',
+      label: 'Move traffic',
+      by: 'person:ada',
+      reason: '',
+      askedAt: 0,
+      cannot: those,
+      can: 2,
+      of: 3,
+      critical: [],
+    },
+  })
+  const without = (...those: ReturnType<typeof cannot>[]) => verdictWords.go_on_without.button(card(...those))
+
+  it('name whom it would go on without', () => {
+    expect(without(cannot('mailer'))).toBe('Go on without mailer')
+    expect(without(cannot('mailer'), cannot('billing'))).toBe('Go on without mailer and billing')
+    expect(without(cannot('a'), cannot('b'), cannot('c'))).toBe('Go on without 3 agents')
+    expect(without(cannot('holdpoint', true, 'Write the file'))).toBe('Go on without “Write the file”')
+    expect(verdictWords.abort.button(card(cannot('mailer')))).toBe('Call it off')
+    expect(verdictWords.escalate.button(card(cannot('mailer')))).toBe('Hand it on')
+  })
+})
+
+it('says of a critical step in the way what letting it and keeping it out means', () => {
+  const card = { label: 'Charge', kind: 'rollback_critical' as const }
+  expect(verdictWords.approve.button(card)).toBe('Let the rollback go on')
+  expect(verdictWords.refuse.button(card)).toBe('Keep the rollback out')
+  expect(askOf('refuse', 'rollback_critical')?.help).toContain('Nothing is taken back')
+  expect(askOf('refuse', 'approval')?.help).toContain('The step does not run')
 })

@@ -1,6 +1,7 @@
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
+import type { CannotPrepare } from '@/lib/rollback/terms'
 import { count } from '@/lib/ui/format-time'
-import { plainActor } from '@/lib/view/frame'
+import { agentName, plainActor } from '@/lib/view/frame'
 import type { ApprovalCard, ApprovalRow, ShownState } from '@/lib/view/wire'
 
 /** Why a person is asked: its name in the inbox, and whose shape and colour it wears. */
@@ -57,7 +58,7 @@ export const kindWords: Record<ApprovalKind, { title: string; as: ShownState; be
 
 export interface VerdictWords {
   /** On the button: the verb and the step by its label, in quotes, since labels begin with a verb themselves. */
-  button: (row: Pick<ApprovalRow, 'label'>) => string
+  button: (card: Asked) => string
   /** What the decider did, for lists and toasts: "grace approved". */
   past: string
   /** The noun: "Your approval was not taken". */
@@ -66,13 +67,50 @@ export interface VerdictWords {
   ask?: { help: string; label: string }
 }
 
-const named = (verb: string) => (row: Pick<ApprovalRow, 'label'>) => `${verb} “${row.label}”`
+/** As much of a question as its answers are worded by. */
+type Asked = Pick<ApprovalRow, 'label'> & Partial<Pick<ApprovalCard, 'kind' | 'about'>>
+
+const named = (verb: string) => (card: Asked) => `${verb} “${card.label}”`
+
+/** A critical step holds the rollback up, not itself. */
+const ofCritical = (card: Asked, words: string, verb: string) =>
+  card.kind === 'rollback_critical' ? words : named(verb)(card)
+
+/** What is only taken note of: nothing is approved by it. */
+const noted = new Set<ApprovalKind>(['cascade', 'agent_error', 'resource_exhausted'])
+
+/** Why an agent cannot prepare, as a clause: "its checkpoint has expired". */
+export const cannotWords: Record<CannotPrepare, string> = {
+  expired: 'its checkpoint has expired',
+  irreversible: 'it cannot be undone',
+  hash_mismatch: 'its state is not what was sealed',
+  unknown_checkpoint: 'it does not know the checkpoint',
+  conflict: 'another rollback has it',
+  unreachable: 'it gave no answer in time',
+}
+
+/** Whoever cannot take its part back, by name: "mailer", "mailer and billing", "3 agents". */
+export function holdersOf({ about }: Asked): string | undefined {
+  if (about?.what !== 'rollback' || about.cannot.length === 0) return undefined
+  const holders = new Set(
+    about.cannot.map(({ agent, here }) => (here ? 'this installation' : agentName(agent))),
+  )
+  if (holders.size > 2) return `${holders.size} agents`
+  // Of what is held here the step says more than "this installation".
+  if (holders.has('this installation'))
+    return about.cannot.length === 1 ? `“${about.cannot[0]?.label}”` : count(about.cannot.length, 'step')
+  return listed([...holders])
+}
 
 /** The one table of answers: their buttons, their past and their noun. */
 export const verdictWords: Record<Verdict, VerdictWords> = {
-  approve: { button: named('Approve'), past: 'approved', noun: 'approval' },
+  approve: {
+    button: (card) => ofCritical(card, 'Let the rollback go on', 'Approve'),
+    past: 'approved',
+    noun: 'approval',
+  },
   refuse: {
-    button: named('Refuse'),
+    button: (card) => ofCritical(card, 'Keep the rollback out', 'Refuse'),
     past: 'refused',
     noun: 'refusal',
     ask: {
@@ -81,13 +119,13 @@ export const verdictWords: Record<Verdict, VerdictWords> = {
     },
   },
   go_on_without: {
-    button: () => 'Go on without it',
+    button: (card) => `Go on without ${holdersOf(card) ?? 'it'}`,
     past: 'went on without part of',
     noun: 'answer',
     ask: { label: 'Reason, kept in the ledger', help: 'What can be taken back is. The rest stays as it is.' },
   },
   abort: {
-    button: () => 'Call the rollback off',
+    button: () => 'Call it off',
     past: 'called off the rollback of',
     noun: 'answer',
     ask: { label: 'Reason, kept in the ledger', help: 'Nothing is taken back. The run stands still.' },
@@ -121,7 +159,12 @@ export const verdictWords: Record<Verdict, VerdictWords> = {
       help: 'The step counts as not done and is tried again.',
     },
   },
-  acknowledge: { button: named('Acknowledge'), past: 'acknowledged', noun: 'acknowledgement' },
+  acknowledge: {
+    button: (card) =>
+      card.kind && noted.has(card.kind) ? 'Take note and leave it' : named('Acknowledge')(card),
+    past: 'acknowledged',
+    noun: 'acknowledgement',
+  },
   event: { button: named('Give the event of'), past: 'gave its event to', noun: 'event' },
 }
 
@@ -130,8 +173,19 @@ export function pastOf({ verdict, event }: { verdict: Verdict; event?: string | 
   return event === undefined ? verdictWords[verdict].past : `gave “${event}” to`
 }
 
-/** The keys of answers, by their place: the first is `a`, the second `x`. */
-export const verdictKeys = ['a', 'x'] as const
+/** What is asked for with an answer, and what it leads to; undefined where one click decides. */
+export function askOf(verdict: Verdict, kind: ApprovalKind): VerdictWords['ask'] {
+  if (verdict === 'refuse' && kind === 'rollback_critical') {
+    return {
+      label: 'Reason, kept in the ledger',
+      help: 'Nothing is taken back. The run stands still until somebody chooses how it goes on.',
+    }
+  }
+  return verdictWords[verdict].ask
+}
+
+/** The keys of answers, by their place: the first is `a`, the second `x`, the third `d`. */
+export const verdictKeys = ['a', 'x', 'd'] as const
 
 /** "Lets go on: Write the file, Send the request." The steps behind a pause that change something, or all if none does. */
 export function releaseSentence({ later }: ApprovalCard['touches']): string | undefined {

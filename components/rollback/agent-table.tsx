@@ -1,6 +1,7 @@
 'use client'
 import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
+import { cannotWords } from '@/components/approvals/words'
 import { CopyId } from '@/components/ui/copy-id'
 import { cx } from '@/components/ui/cx'
 import { StateMark } from '@/components/ui/state'
@@ -13,7 +14,7 @@ import { ActMark } from './act-mark'
 import { fates } from './fates'
 import { Phases } from './phases'
 import { planName } from './plan-words'
-import { cannotWords, holderName, phaseOf, turnWords } from './vote-words'
+import { holderName, phaseOf, turnWords } from './vote-words'
 
 type KindOf = (node: string) => string | undefined
 

@@ -188,7 +188,12 @@ function Told({
       )}
       {rollback.question && (
         <section aria-label="Decision" className="-mx-4 mb-4 border-y">
-          <Decision key={rollback.question.approval} id={rollback.question.approval} compact />
+          <Decision
+            key={rollback.question.approval}
+            id={rollback.question.approval}
+            compact
+            leadsOn={false}
+          />
         </section>
       )}
       {rollback.decided && rollback.decided.by !== 'engine' && <DecidedBy decided={rollback.decided} />}

@@ -1,18 +1,7 @@
-import type { CannotPrepare } from '@/lib/rollback/terms'
 import { count } from '@/lib/ui/format-time'
 import { type AgentPart, executeCounts, prepareCounts } from '@/lib/view/agent-parts'
 import { agentName } from '@/lib/view/frame'
 import type { RollbackView } from '@/lib/view/wire'
-
-/** Why an agent cannot, as the end of "cannot prepare: …". */
-export const cannotWords: Record<CannotPrepare, string> = {
-  expired: 'its checkpoint has expired',
-  irreversible: 'it cannot be undone',
-  hash_mismatch: 'its state is not what was sealed',
-  unknown_checkpoint: 'it does not know the checkpoint',
-  conflict: 'another rollback has it',
-  unreachable: 'it gave no answer in time',
-}
 
 /** Who holds a part of a rollback: the agent by its name, or this installation. */
 export function holderName(agent: string | undefined): string {

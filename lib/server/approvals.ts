@@ -19,6 +19,7 @@ import { jsonValue } from '@/lib/worker/values'
 import { withDescendants } from '@/lib/workflow/graph-index'
 import { eventChoices, eventSlots, eventTerms, shownChoices, slotValues } from './events'
 import type { Installation } from './installation'
+import { aboutOf, type NotedAbout, noteAbout } from './question-about'
 
 /** An inbox row for this person. */
 export async function approvalRowOf(
@@ -82,6 +83,7 @@ export async function approvalCardOf(
     approval.preview && ((await readJson(ledger, approval.preview)) as unknown as Preview | undefined)
   const known = isAction(action) ? action : undefined
   const { state } = approval
+  const about = await aboutOf(installation, approval, noted.about)
   return {
     ...row,
     reason: approval.reason,
@@ -93,6 +95,7 @@ export async function approvalCardOf(
     editable: isEditable(approval.kind) && known && Object.keys(known.do).length > 0 ? known.do : undefined,
     undo: known?.undo && { method: known.undo, sentence: known.undoSentence ?? '' },
     touches: noted.touches,
+    ...(about && { about }),
     runStartedBy: noted.startedBy,
     runStartedAt: noted.startedAt,
     onSilence: silenceWords(approval),
@@ -124,6 +127,7 @@ interface NotedApproval {
   approval: Approval
   failure: string | undefined
   touches: ApprovalCard['touches']
+  about: NotedAbout | undefined
   events: EventChoice[]
   slots: EventSlot[]
   startedBy: string
@@ -153,6 +157,7 @@ function noteApproval(run: Run, id: string): NotedApproval {
     approval: structuredClone(approval),
     failure: failureOf(run, approval),
     touches: { agents: [...agents], later },
+    about: noteAbout(run, approval),
     events: eventChoices(run, approval.node),
     slots: eventSlots(run, approval.node),
     startedBy: run.start?.by ?? '',

@@ -24,7 +24,7 @@ export interface AgentPart {
 
 export type Said = 'nothing' | 'some' | 'prepared' | 'cannot'
 
-/** What a step is asked and answered under: its checkpoint, else its own name. */
+/** What a step is asked and answered under: its checkpoint, else its own name (lib/rollback/votes.ts, `actKey`). */
 export function stepKey({
   checkpointId,
   node,

@@ -11,6 +11,7 @@ import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import type { CannotPrepare, PlanFate, RollbackScope, RollbackStatus, Vote } from '@/lib/rollback/terms'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
+import type { QuestionAbout } from './question-wire'
 
 /** RFC 9457 problem details, the body of every refusal. */
 export interface ProblemDetails {
@@ -187,6 +188,8 @@ export interface ApprovalCard extends ApprovalRow {
     agents: string[]
     later: { node: string; label: string; irreversible: boolean; consequence: Consequence }[]
   }
+  /** What it is about, where that is not the step's own act; absent when nothing is known of it any more. */
+  about?: QuestionAbout
   runStartedBy: string
   runStartedAt: number
   /** What silence means, as the end of a sentence: `it stays held` (silence-words.ts). */

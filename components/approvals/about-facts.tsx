@@ -1,0 +1,301 @@
+'use client'
+import Link from 'next/link'
+import type { ReactNode } from 'react'
+import { Actor } from '@/components/ui/actor'
+import { Fact, Sub } from '@/components/ui/facts'
+import { RelativeTime } from '@/components/ui/relative-time'
+import { StateMark } from '@/components/ui/state'
+import { count } from '@/lib/ui/format-time'
+import { links } from '@/lib/ui/links'
+import { shortId } from '@/lib/ui/short-id'
+import { cascadePatternWords } from '@/lib/view/circuit-wire'
+import { partyKind } from '@/lib/view/circuit-words'
+import { agentName, asSentence } from '@/lib/view/frame'
+import type {
+  AboutCascade,
+  AboutCircuit,
+  AboutError,
+  AboutRollback,
+  QuestionAbout,
+} from '@/lib/view/question-wire'
+import type { ApprovalCard } from '@/lib/view/wire'
+import { cannotWords, listed } from './words'
+
+/** Names of agents and breakers that a card lists; the rest are counted. */
+const listedAtMost = 8
+
+/**
+ * What is so, and what each answer leads to, of a question that is not about a step's own act. In the order a person
+ * weighs it: what is wrong, whom it reaches, then the answers.
+ */
+export function AboutFacts({ about }: { about: QuestionAbout }): ReactNode {
+  switch (about.what) {
+    case 'rollback':
+      return about.cannot.length > 0 ? <Unprepared about={about} /> : <Critical about={about} />
+    case 'cascade':
+      return <Cascade about={about} />
+    case 'circuit':
+      return <Circuit about={about} />
+    case 'error':
+      return <AgentError about={about} />
+    default:
+      return about satisfies never
+  }
+}
+
+function Unprepared({ about }: { about: AboutRollback }) {
+  const { cannot, can, of } = about
+  const rest = cannot.length - listedAtMost
+  return (
+    <>
+      <Fact label="Cannot">
+        <ul>
+          {cannot
+            .slice(0, listedAtMost)
+            .map(({ node, visit, label, agent, here, why, description, conflict }) => (
+              <li key={`${visit} ${node}`} className="mb-1 last:mb-0">
+                <span className="mono" title={agent}>
+                  {here ? 'this installation' : agentName(agent)}
+                </span>
+                , for “{label}”: {why ? cannotWords[why] : 'it gave no reason'}.{' '}
+                {description && <Sub>{asSentence(description)}</Sub>}
+                {conflict !== undefined && (
+                  <>
+                    {' '}
+                    <Sub>Rollback</Sub> <span className="mono text-ink-3">{shortId(conflict)}</span>
+                  </>
+                )}
+              </li>
+            ))}
+          {rest > 0 && <li className="text-ink-3">and {rest} more</li>}
+        </ul>
+      </Fact>
+      <Fact label="Without it">
+        {can === 0 ? 'Nothing else is left to take back.' : `${count(can, 'step')} of ${of} are taken back.`}{' '}
+        <Sub>
+          {listed(cannot.slice(0, 3).map(({ label }) => `“${label}”`))}
+          {cannot.length > 3 && ` and ${cannot.length - 3} more`} {cannot.length === 1 ? 'stays' : 'stay'} as{' '}
+          {cannot.length === 1 ? 'it is' : 'they are'}, and the ledger says so.
+        </Sub>
+      </Fact>
+      <Fact label="Called off">
+        Nothing is taken back. <Sub>The run stands still, and you choose whether it ends or goes on.</Sub>
+      </Fact>
+      <Fact label="Handed on">
+        Nothing is taken back. <Sub>The run counts as escalated, for a person to mend it elsewhere.</Sub>
+      </Fact>
+      <OfRollback about={about} />
+    </>
+  )
+}
+
+function Critical({ about }: { about: AboutRollback }) {
+  const steps = about.critical.map(({ label }) => `“${label}”`)
+  return (
+    <>
+      {steps.length > 0 && <Fact label="Reaches">{listed(steps)}, which its author calls critical.</Fact>}
+      <Fact label="Let it">
+        The rollback goes on through all of its steps. <Sub>Nothing has changed yet.</Sub>
+      </Fact>
+      <Fact label="Keep it out">
+        Nothing is taken back. <Sub>The run stands still, and you choose whether it ends or goes on.</Sub>
+      </Fact>
+      <OfRollback about={about} />
+    </>
+  )
+}
+
+function OfRollback({ about: { by, askedAt, reason } }: { about: AboutRollback }) {
+  return (
+    <Fact label="Rollback">
+      Asked by <Actor id={by} /> <RelativeTime at={askedAt} className="text-ink-3" />
+      {reason ? `: ${asSentence(reason)}` : '.'}
+    </Fact>
+  )
+}
+
+const patternSentence: Record<AboutCascade['pattern'], string> = {
+  error_clustering: 'Breakers of several callers opened on one downstream',
+  depth_first: 'Errors run along a chain of calls, each from the one before',
+  breadth_first: 'Steps beside each other fail from one cause',
+  latency_spike: 'Answers became far slower than usual',
+  resource_exhaustion: 'Something ran out of room',
+}
+
+function Cascade({ about }: { about: AboutCascade }) {
+  const { agents, affected, origin, pattern } = about
+  const rest = Math.max(affected, agents.length) - Math.min(agents.length, listedAtMost)
+  return (
+    <>
+      <Fact label="Pattern">
+        {patternSentence[pattern] ?? cascadePatternWords[pattern]}. <Sub>{asSentence(about.description)}</Sub>
+      </Fact>
+      <Fact label="Comes from">
+        “{origin.label}”{origin.visit > 1 && `, visit ${origin.visit}`}{' '}
+        <Sub>
+          seen <RelativeTime at={about.seenAt} />
+        </Sub>
+      </Fact>
+      <Fact label="Reaches">
+        {count(affected, 'agent or step', 'agents and steps')}
+        {agents.length > 0 && (
+          <ul className="mt-0.5 flex flex-wrap gap-x-3">
+            {agents.slice(0, listedAtMost).map((name) => (
+              <li key={name} className="mono" title={name}>
+                {name.startsWith('spiffe://') ? agentName(name) : name}
+              </li>
+            ))}
+            {rest > 0 && <li className="text-ink-3">and {rest} more</li>}
+          </ul>
+        )}
+      </Fact>
+      <Fact label="Answering">
+        Changes nothing by itself. <Sub>Taking back has a preview first; the run goes on meanwhile.</Sub>
+      </Fact>
+    </>
+  )
+}
+
+const circuitStates = {
+  open: { as: 'failed', word: 'open' },
+  half_open: { as: 'running', word: 'half-open' },
+  closed: { as: 'done', word: 'closed' },
+} as const
+
+function Circuit({ about }: { about: AboutCircuit }) {
+  const { downstream, circuits, held } = about
+  const waiting = circuits.reduce((sum, circuit) => sum + circuit.waiting, 0)
+  const rest = circuits.length - listedAtMost
+  return (
+    <>
+      <Fact label="Failing">
+        <span className="mono" title={downstream.id}>
+          {downstream.name}
+        </span>
+        , {article(partyKind(downstream.id))}.{' '}
+        <Sub>
+          {waiting === 0 ? 'No run waits for it now.' : `${count(waiting, 'run waits', 'runs wait')} for it.`}
+        </Sub>
+      </Fact>
+      <Fact label="Breakers">
+        <ul>
+          {circuits.slice(0, listedAtMost).map((circuit) => (
+            <li key={circuit.id} className="flex flex-wrap items-baseline gap-x-3">
+              <StateMark state={circuitStates[circuit.status].as}>
+                <Link
+                  href={links.breakers({ circuit: circuit.id })}
+                  className="underline decoration-line-strong underline-offset-4 hover:decoration-ink"
+                >
+                  {circuit.caller.name}
+                </Link>{' '}
+                {circuitStates[circuit.status].word}
+              </StateMark>
+              {circuit.status === 'open' && (
+                <span className="num text-ink-2">
+                  {Math.round(circuit.errorRate * 100)} % failed
+                  {circuit.calls !== undefined && ` of ${circuit.calls}`}
+                </span>
+              )}
+              {circuit.waiting > 0 && (
+                <span className="text-ink-3">{count(circuit.waiting, 'run waits', 'runs wait')}</span>
+              )}
+            </li>
+          ))}
+          {rest > 0 && <li className="text-ink-3">and {rest} more</li>}
+        </ul>
+      </Fact>
+      <Fact label="One probe">
+        One call goes to it.{' '}
+        <Sub>If it answers well the breaker closes and the runs go on; if not, it stays open.</Sub>
+      </Fact>
+      <Fact label="Keep it open">
+        No call goes to it for an hour.{' '}
+        <Sub>What waits stays waiting, or is done without, as each workflow says.</Sub>
+      </Fact>
+      {!held && <Fact label="Now">Its probes are not held any more.</Fact>}
+    </>
+  )
+}
+
+function article(kind: string): string {
+  return /^[aeiouAEIOUM]/.test(kind) && kind !== 'model backend' ? `an ${kind}` : `a ${kind}`
+}
+
+function AgentError({ about }: { about: AboutError }) {
+  const { agent, checkpoint, errorType, severity, upstream } = about
+  return (
+    <>
+      <Fact label="Agent">
+        <span className="mono" title={agent}>
+          {agentName(agent)}
+        </span>{' '}
+        <Sub>
+          told of it <RelativeTime at={about.at} />
+        </Sub>
+      </Fact>
+      <Fact label="What failed">
+        {asSentence(about.description)}{' '}
+        <Sub>
+          {severity}, <span className="mono">{errorType}</span>
+        </Sub>
+      </Fact>
+      <Fact label="Of">
+        “{checkpoint.label}”{checkpoint.visit > 1 && `, visit ${checkpoint.visit}`}
+        {checkpoint.target && <Sub> on {checkpoint.target}</Sub>}
+      </Fact>
+      {upstream.length > 0 && (
+        <Fact label="Follows from">
+          {count(upstream.length, 'other error')}{' '}
+          <Sub>
+            {upstream.slice(0, 3).map((id) => (
+              <span key={id} className="mono mr-2" title={id}>
+                {shortId(id)}
+              </span>
+            ))}
+          </Sub>
+        </Fact>
+      )}
+      <Fact label="Answering">
+        Changes nothing by itself. <Sub>Taking back has a preview first.</Sub>
+      </Fact>
+    </>
+  )
+}
+
+/** Where a question leads besides its answers: what shows it, and what takes it back. */
+export function waysFrom(card: ApprovalCard): { key?: string; word: string; href: string }[] {
+  const { about } = card
+  switch (about?.what) {
+    case undefined:
+      return []
+    case 'rollback':
+      return [
+        {
+          key: 'v',
+          word: 'Show the votes',
+          href: links.rollback(card.run, { node: about.node, rollback: about.rollback }),
+        },
+      ]
+    case 'cascade':
+      return [
+        { word: 'See it on the graph', href: links.run(card.run, { node: about.origin.node }) },
+        {
+          key: 'r',
+          word: 'Roll back from here…',
+          href: links.rollback(card.run, { node: about.origin.node, scope: 'sub_dag' }),
+        },
+      ]
+    case 'circuit':
+      return [{ key: 'b', word: 'Show the breakers', href: links.breakers({ show: 'troubled' }) }]
+    case 'error':
+      return [
+        {
+          key: 'r',
+          word: 'Roll back from here…',
+          href: links.rollback(card.run, { node: about.checkpoint.node, scope: 'sub_dag' }),
+        },
+      ]
+    default:
+      return about satisfies never
+  }
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import type { AgentPart, Said } from '@/lib/view/agent-parts'
+import type { RollbackView } from '@/lib/view/wire'
+import { winnerWords } from './conflict'
+import { executeWords, prepareWords, turnWords } from './vote-words'
+
+const part = (said: Said): AgentPart => ({ agent: 'spiffe://lab/agent/a', steps: [], said })
+const told = (phase: RollbackView['phase'], more: Partial<RollbackView> = {}) => ({
+  phase,
+  votes: [],
+  ...more,
+})
+const votes = [{} as RollbackView['votes'][number]]
+
+describe('the phases of a rollback in words', () => {
+  it('say before it is asked for that asking changes nothing', () => {
+    expect(prepareWords([part('nothing'), part('nothing')], undefined)).toBe(
+      '2 holders are asked first, and nothing changes',
+    )
+    expect(prepareWords([part('nothing')], undefined)).toBe('1 holder is asked first, and nothing changes')
+    expect(executeWords([part('nothing')], undefined)).toBe('last step first, not begun')
+  })
+  it('count who can, and who cannot', () => {
+    const parts = [part('prepared'), part('prepared'), part('cannot'), part('nothing')]
+    expect(prepareWords(parts, told('preparing', { votes }))).toBe('2 of 4 can, 1 cannot')
+    expect(prepareWords(parts.slice(0, 2), told('executing', { votes }))).toBe('2 of 2 can')
+  })
+  it('say of a rollback before there were votes that nobody was asked', () => {
+    expect(prepareWords([part('nothing')], told('over'))).toBe('nobody was asked before')
+  })
+  it('say how a rollback ended that changed nothing', () => {
+    const decided = { by: 'person:ada', reason: '', at: 0, withoutCount: 0, jti: 'x' }
+    const off = told('over', { decided: { ...decided, decision: 'abort' } })
+    expect(executeWords([part('cannot')], off)).toBe('called off, nothing was changed')
+    const on = told('over', { decided: { ...decided, decision: 'escalate' } })
+    expect(executeWords([part('cannot')], on)).toBe('handed on, nothing was changed')
+  })
+})
+
+it('names the turns of an agent’s steps', () => {
+  expect(turnWords([1])).toBe('1st')
+  expect(turnWords([3, 4])).toBe('3rd and 4th')
+  expect(turnWords([2, 3, 4])).toBe('2nd to 4th')
+  expect(turnWords([2, 5, 9])).toBe('2nd and 2 more')
+  expect(turnWords([11, 12, 13])).toBe('11th to 13th')
+  expect(turnWords([21, 22])).toBe('21st and 22nd')
+})
+
+it('says why one of two rollbacks wins', () => {
+  expect(winnerWords({ scope: 'sub_dag' }, { scope: 'single' })).toContain('broader')
+  expect(winnerWords({ scope: 'sub_dag' }, { scope: 'sub_dag' })).toContain('earlier')
+})
