@@ -18,7 +18,7 @@ export const noReach: Reach = {
   secret: async () => undefined,
   authored: async () => undefined,
   spendBytes: async () => undefined,
-  calls: { through: (_downstream, call) => call() },
+  calls: { through: (_downstream, call) => call(), counted: (_downstream, call) => call() },
   models: { ask: nothing('model backends'), names: () => [] },
   mcp: {
     tool: async () => undefined,

@@ -15,7 +15,7 @@ import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ErrorType, ExhaustedLimit, Severity } from '@/lib/engine/facts'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import type { ToolCall } from '@/lib/policy/tool-call'
-import type { RollbackStatus } from '@/lib/rollback/terms'
+import type { CannotPrepare, RollbackScope, RollbackStatus, Vote } from '@/lib/rollback/terms'
 import type { GraphNode, Policy } from '@/lib/workflow/graph'
 
 /** The exact thing that would be done; stored as canonical JSON, its hash is the digest people decide on. */
@@ -107,9 +107,20 @@ export interface Calls {
    * Makes the call, unless the circuit to `downstream` refuses it: then throws EffectFailed `circuit_open` with its
    * `refusal`, and nothing was sent. How the call ends counts for the circuit. What says that the downstream is well but
    * does not want to (a refusal, a bad request) counts as an answer. Of a probe only an answer that `verified` says yes
-   * to counts as a success (cascade section 9.2); absent: any answer does.
+   * to counts as a success (cascade section 9.2); absent: any answer does. `failed`: the answer says that the downstream
+   * is unwell (status 5xx); absent: none does.
    */
-  through<T>(downstream: Downstream, call: () => Promise<T>, verified?: (answer: T) => boolean): Promise<T>
+  through<T>(
+    downstream: Downstream,
+    call: () => Promise<T>,
+    verified?: (answer: T) => boolean | Promise<boolean>,
+    failed?: (answer: T) => boolean,
+  ): Promise<T>
+  /**
+   * Makes the call whatever the circuit says, and counts how it ends: for rollbacks, which no breaker may keep from being
+   * done. It is never a probe.
+   */
+  counted<T>(downstream: Downstream, call: () => Promise<T>, failed?: (answer: T) => boolean): Promise<T>
 }
 
 /** Bounds of one child process and, each for itself, of all it starts. */
@@ -232,9 +243,36 @@ export interface ChildRuns {
 
 /** Remote agents an administrator has registered. */
 export interface AgentDirectory {
-  find(spiffeId: string): Promise<{ id: string; name: string; baseUrl: string } | undefined>
+  find(spiffeId: string): Promise<RegisteredAgent | undefined>
+  /**
+   * What a token says that the agent signed for this installation; undefined when it did not: another's key, a revoked
+   * one, an old token, one for somebody else. Absent: nobody's signature can be checked here.
+   */
+  signedBy?(spiffeId: string, token: string): Promise<SignedAnswer | undefined>
   /** A signed token for one request to an agent: compact JWS for the `Execution-Context` header (NOTES 1). */
   requestToken(claims: { aud: string; act: string; par: string[]; ext: JsonObject }): Promise<string>
+}
+
+export interface RegisteredAgent {
+  id: string
+  name: string
+  baseUrl: string
+  /** What it speaks (lib/base/protocols.ts); absent: unknown, so one phase. */
+  protocols?: readonly string[]
+  /** Requests it takes at once; absent: one of a kind. */
+  limits?: { connections?: number }
+}
+
+/** An agent's answer, as far as its signed token tells. */
+export interface SignedAnswer {
+  /** UUID of the run it is about. */
+  wid: string
+  /** Ids of the tokens it follows from: the request's among them. */
+  par: readonly string[]
+  /** SHA-256 of the answer's body, or of the state it left. */
+  outHash?: Hash
+  /** Of the answer to a rollback. */
+  status?: string
 }
 
 /** What a checkpoint seals. `state` is canonical; its hash is the token's `out_hash`. */
@@ -284,6 +322,8 @@ export class EffectFailed extends Error {
   readonly refusal?: CallRefusal
   /** Errors that whoever was called names as its causes: ids of their tokens. */
   readonly upstream: readonly string[]
+  /** Whoever was called is well, and said no: for its circuit that is an answer. */
+  readonly answered: boolean
   /** Nothing was begun, and there is no point in trying again before then; ms since the epoch. */
   readonly retryAt?: number
 
@@ -293,7 +333,14 @@ export class EffectFailed extends Error {
     more: Partial<
       Pick<
         EffectFailed,
-        'errorType' | 'severity' | 'retriable' | 'outcomeUnknown' | 'refusal' | 'upstream' | 'retryAt'
+        | 'errorType'
+        | 'severity'
+        | 'retriable'
+        | 'outcomeUnknown'
+        | 'refusal'
+        | 'upstream'
+        | 'answered'
+        | 'retryAt'
       >
     > = {},
   ) {
@@ -305,6 +352,7 @@ export class EffectFailed extends Error {
     this.outcomeUnknown = more.outcomeUnknown ?? false
     this.refusal = more.refusal
     this.upstream = more.upstream ?? []
+    this.answered = more.answered ?? false
     this.retryAt = more.retryAt
   }
 }
@@ -315,8 +363,29 @@ export interface Undone {
   stateHashBefore?: Hash
   stateHashAfter?: Hash
   description: string
-  /** The agent's own result token, exactly as given; nobody has verified it yet. */
-  resultToken?: string
+  /** The agent's own signed answer; present only where its signature holds and it names this request. */
+  evidence?: Evidence
+}
+
+/** An agent's answer as it signed it, to be kept. */
+export interface Evidence {
+  /** SPIFFE id. */
+  agent: string
+  /** `jti` of the request's token. */
+  request: string
+  /** Compact JWS. */
+  token: string
+  /** The answer's body, where the token vouches for it by `out_hash`. */
+  body?: string
+}
+
+/** Phase 1, answered by whoever holds the checkpoint (cascade section 6.5). */
+export interface Prepared {
+  vote: Vote
+  reason?: CannotPrepare
+  /** The rollback that stands in the way. */
+  conflict?: string
+  description: string
 }
 
 /** The rollback an undo belongs to. */
@@ -326,8 +395,13 @@ export interface UndoRequest {
   reason: string
   /** `jti` of the checkpoint token. */
   checkpointId: string
-  /** The run's own `rollback_request` token, for remote agents. */
+  /** UUID of the run. */
+  wid: string
+  /** How far the rollback reaches that this is a part of. */
+  scope: RollbackScope
+  /** The run's own `rollback_request` token, for remote agents, and its `jti`. */
   requestToken: string
+  requestJti: string
   /** What `perform` gave, when its completion was recorded; compensating requests are rendered from it. */
   output?: Json
 }
@@ -357,6 +431,16 @@ export interface Runner extends Resolver {
   ): Promise<'took_effect' | 'not_taken' | 'unknown'>
   /** Hash of the target's state now, comparable to `Snapshot.hash`. */
   stateHash?(action: Action, snapshot: Snapshot, effects: Effects): Promise<Hash | undefined>
+  /**
+   * Asks whoever holds the checkpoint whether it can be taken back. Changes nothing. Undefined when the holder speaks
+   * one phase only. Throws EffectFailed; retriable where there was no answer that can be believed.
+   */
+  prepare?(
+    action: Action,
+    snapshot: Snapshot,
+    effects: Effects,
+    rollback: UndoRequest,
+  ): Promise<Prepared | undefined>
   /** Takes it back from the snapshot, or compensates. Idempotent: the same checkpoint is taken back once. */
   undo?(action: Action, snapshot: Snapshot, effects: Effects, rollback: UndoRequest): Promise<Undone>
 }

@@ -55,7 +55,10 @@ class StepReach implements Reach {
     return budgets.purseOf(this.#house, this.#step, 'writtenBytes')(bytes)
   }
 
-  readonly calls: Reach['calls'] = { through: (_downstream, call) => call() }
+  readonly calls: Reach['calls'] = {
+    through: (_downstream, call) => call(),
+    counted: (_downstream, call) => call(),
+  }
 
   get models(): Models {
     const { backends, budgets, scripts } = this.#house.reachable
