@@ -421,6 +421,20 @@ describe('critical work', () => {
     expect(seats.effectBegins('c')).toBe(false)
   })
 
+  it('that is large is not passed by for ever by small steps', () => {
+    const cpu = (amount: number, priority: Priority, at: number) =>
+      job({ workflow: priority, priority, resources: { cpu: amount }, at, workMs: 7_000 })
+    const small = Array.from({ length: 200 }, (_, n) => cpu(1, 'high', n * 1_000))
+    const world = {
+      limits: { connections: 64, connectionsPerWorkflow: 64, queuePerWorkflow: 1000 },
+      capacity: { cpu: 4 },
+      jobs: [...small, cpu(4, 'critical', 20_000)],
+    }
+    const { waited, degraded } = new Simulation(world).run()
+    expect(waited.get('job200')).toBeLessThanOrEqual(7_000)
+    expect(degraded.has('job200')).toBe(false)
+  })
+
   it('is told after 60 s, and goes on with what there is when there will never be enough', () => {
     const seats = new Seats({ connections: 4, connectionsPerWorkflow: 4, queuePerWorkflow: 64 }, { cpu: 2 })
     seats.join(askFor('huge', 'critical', 16))
