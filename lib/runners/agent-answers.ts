@@ -41,11 +41,26 @@ export const probeAnswer = z.object({ outcome: z.enum(['took_effect', 'not_taken
 export const stateAnswer = z.object({ state_hash: hash })
 
 export const rollbackAnswer = z.object({
+  rollback_id: z.string().max(200).optional(),
+  checkpoint_id: z.string().max(200).optional(),
   status: z.enum(['completed', 'partial', 'escalated', 'failed']),
   state_hash_before: hash.optional(),
   state_hash_after: hash.optional(),
   description: words(300).optional(),
   result_ect: z.string().max(16_384).optional(),
+})
+
+/** Cascade section 6.5, phase 1 (NOTES 4). */
+export const prepareAnswer = z.object({
+  rollback_id: z.string().max(200),
+  checkpoint_id: z.string().max(200),
+  status: z.enum(['prepared', 'cannot_prepare']),
+  reason: z
+    .enum(['expired', 'irreversible', 'hash_mismatch', 'unknown_checkpoint', 'conflict'])
+    .optional()
+    .catch(undefined),
+  conflicting_rollback_id: words(200).optional(),
+  description: words(300).optional(),
 })
 
 /** Problem details of an agent that could not do it. */

@@ -5,6 +5,10 @@
  *   describe ─▶ (a person may decide) ─▶ checkpoint ─▶ execute          POST BASE/.well-known/holdpoint/task
  *                                                        ╰─▶ probe, state
  *   rollback, later                                                     POST BASE/.well-known/atd/rollback
+ *   and of an agent that speaks two phases
+ *     prepare ─▶ (all have voted) ─▶ execute                            POST BASE/.well-known/cascade/rollback[/prepare]
+ *
+ * What an agent that signs its answers says to a rollback is believed when its own key signed it for this very request.
  *
  * Each request carries a signed token (`Execution-Context`) that names the agent, the phase and the hash of the body.
  * An administrator registered the agent's address, so a private one is fine, and only that one: the rollback goes to
@@ -24,6 +28,7 @@ import {
   describeAnswer,
   executeAnswer,
   failureAnswer,
+  prepareAnswer,
   probeAnswer,
   rollbackAnswer,
   stateAnswer,
@@ -31,7 +36,18 @@ import {
 import { notDone } from './dry-run'
 import { parseBounded } from './parse-bounded'
 import { actionOf, configOf, definedOnly, firstFault, given, refusal } from './resolved'
-import { type Action, EffectFailed, type Effects, type Runner, type Snapshot, type Undone } from './runner'
+import {
+  type Action,
+  EffectFailed,
+  type Effects,
+  type Evidence,
+  type RegisteredAgent,
+  type Runner,
+  type SignedAnswer,
+  type Snapshot,
+  type Undone,
+  type UndoRequest,
+} from './runner'
 import { type HttpAnswer, judgedTarget, send } from './send'
 import { oneLine, textOf } from './words'
 
@@ -51,11 +67,7 @@ const sealedCheckpoint = z.strictObject({
   rollback_uri: z.string(),
 })
 
-interface Registered {
-  id: string
-  name: string
-  baseUrl: string
-}
+type Registered = RegisteredAgent
 
 export const agentRunner: Runner = {
   async resolve(step) {
@@ -150,32 +162,126 @@ export const agentRunner: Runner = {
     return hashJson({ ...checkpoint, out_hash: said.state_hash })
   },
 
+  async prepare(_action, snapshot, effects, rollback) {
+    const checkpoint = sealed(snapshot)
+    const agent = await registered(checkpoint.agent, effects)
+    if (!speaksTwoPhases(agent)) return undefined
+    const about = { rollback_id: rollbackUrn(rollback.id), checkpoint_id: checkpoint.checkpoint_id }
+    const body = canonicalJson({ ...about, scope: rollback.scope })
+    const answer = await askRollback(agent, cascadePath(agent, '/prepare'), body, effects, rollback)
+    const said = answered(agent, 'prepare', answer, prepareAnswer)
+    mustBeAbout(agent, said, about)
+    if (!(await evidenceOf(agent, answer, undefined, effects, rollback))) throw unsigned(agent, 'prepare')
+    const { status: vote, reason, conflicting_rollback_id: conflict, description } = said
+    const prepared = vote === 'prepared'
+    return {
+      vote,
+      ...(!prepared && reason && { reason }),
+      ...(!prepared && conflict && { conflict }),
+      description:
+        description || `${spoken(agent)} says that it ${prepared ? 'can' : 'cannot'} take this back`,
+    }
+  },
+
   // The agent is the one that holds the checkpoint: for a claimed task, whoever claimed it.
   async undo(_action, snapshot, effects, rollback) {
     const checkpoint = sealed(snapshot)
     const agent = await registered(checkpoint.agent, effects)
-    const body = canonicalJson({
-      rollback_id: rollback.id,
-      checkpoint_id: checkpoint.checkpoint_id,
-      reason: rollback.reason,
-      cascade: false,
-      scope: 'single',
-    })
-    const url = rollbackUrl(agent, checkpoint.rollback_uri)
-    const answer = await post(agent, url, body, rollback.requestToken, effects).catch((error: unknown) => {
-      throw askableAgain(error)
-    })
+    const isCascade = speaksTwoPhases(agent)
+    const { checkpoint_id } = checkpoint
+    const body = isCascade
+      ? { rollback_id: rollbackUrn(rollback.id), checkpoint_id, phase: 'execute' }
+      : { rollback_id: rollback.id, checkpoint_id, reason: rollback.reason, cascade: false, scope: 'single' }
+    const url = isCascade ? cascadePath(agent, '') : rollbackUrl(agent, checkpoint.rollback_uri)
+    const answer = await askRollback(agent, url, canonicalJson(body), effects, rollback)
     const said = answered(agent, 'rollback', answer, rollbackAnswer)
+    if (isCascade) mustBeAbout(agent, said, { rollback_id: rollbackUrn(rollback.id), checkpoint_id })
+    const evidence = await evidenceOf(agent, answer, said, effects, rollback)
+    const claimsToBeSigned = isCascade || said.result_ect !== undefined
+    if (claimsToBeSigned && !evidence && effects.agents.signedBy) throw unsigned(agent, 'rollback')
     const inForm = (hash: Hash | undefined) => hash && hashJson({ ...checkpoint, out_hash: hash })
     const undone: Undone = {
       status: said.status,
       stateHashBefore: inForm(said.state_hash_before),
       stateHashAfter: inForm(said.state_hash_after),
       description: said.description || `${spoken(agent)} answered the rollback: ${said.status}`,
-      resultToken: said.result_ect,
+      ...(evidence && { evidence }),
     }
     return undone
   },
+}
+
+function speaksTwoPhases({ protocols = [] }: Registered): boolean {
+  return protocols.includes('cascade')
+}
+
+function cascadePath(agent: Registered, under: '' | '/prepare'): string {
+  return `${agent.baseUrl.replace(/\/+$/, '')}/.well-known/cascade/rollback${under}`
+}
+
+/** A rollback's id as the protocol writes it (NOTES 4). */
+function rollbackUrn(id: string): string {
+  return `urn:uuid:${id.replace(/^rb_/, '')}`
+}
+
+/** The same request gets the first answer again, so it may always be sent again. */
+async function askRollback(
+  agent: Registered,
+  url: string,
+  body: string,
+  effects: Effects,
+  rollback: UndoRequest,
+): Promise<HttpAnswer> {
+  return post(agent, url, body, rollback.requestToken, effects).catch((error: unknown) => {
+    throw askableAgain(error)
+  })
+}
+
+function mustBeAbout(
+  agent: Registered,
+  said: { rollback_id?: string; checkpoint_id?: string },
+  asked: { rollback_id: string; checkpoint_id: string },
+): void {
+  const isAbout = said.rollback_id === asked.rollback_id && said.checkpoint_id === asked.checkpoint_id
+  if (isAbout) return
+  throw new EffectFailed(
+    'agent_answer_invalid',
+    `${spoken(agent)} answered about another rollback or checkpoint than it was asked about.`,
+    { retriable: true },
+  )
+}
+
+/** An answer that anybody could have given. It is asked for again: the agent's own may still come. */
+function unsigned(agent: Registered, phase: 'prepare' | 'rollback'): EffectFailed {
+  return new EffectFailed(
+    'agent_answer_unsigned',
+    `The answer to "${phase}" is not signed by ${spoken(agent).replace(/^The/, 'the')} for this request; look at its keys under Agents.`,
+    { retriable: true },
+  )
+}
+
+/**
+ * The token in which the agent signed its answer: its result token, or the one that vouches for the answer's octets. Only
+ * one that its own key signed, and that names this run and this request, is any.
+ */
+async function evidenceOf(
+  agent: Registered,
+  answer: HttpAnswer,
+  said: z.infer<typeof rollbackAnswer> | undefined,
+  effects: Effects,
+  { requestJti, wid }: UndoRequest,
+): Promise<Evidence | undefined> {
+  const found = async (token: string | undefined, isRight: (signed: SignedAnswer) => boolean) => {
+    if (token === undefined || token === '' || token.length > 16_384) return undefined
+    const signed = await effects.agents.signedBy?.(agent.id, token)
+    const isOurs = signed && signed.wid === wid && signed.par.includes(requestJti)
+    return isOurs && isRight(signed) ? { agent: agent.id, request: requestJti, token } : undefined
+  }
+  const result = said && (await found(said.result_ect, ({ status }) => status === said.status))
+  if (result) return result
+  const bodyHash = sha256(answer.body)
+  const whole = await found(answer.headers['execution-context'], ({ outHash }) => outHash === bodyHash)
+  return whole && { ...whole, body: answer.body.toString('utf8') }
 }
 
 async function registered(id: string, effects: Effects): Promise<Registered> {
@@ -280,7 +386,7 @@ function askableAgain(error: unknown): unknown {
 /** An agent's answer by its schema; its own refusal, or an answer nobody can read, as a failure. */
 function answered<T>(
   agent: Registered,
-  phase: Phase | 'rollback',
+  phase: Phase | 'rollback' | 'prepare',
   answer: HttpAnswer,
   schema: z.ZodType<T>,
 ): T {
@@ -307,7 +413,11 @@ function jsonOf(agent: Registered, answer: HttpAnswer) {
   return parseBounded(text, `${spoken(agent)}: its answer`)
 }
 
-function failureOf(agent: Registered, phase: Phase | 'rollback', answer: HttpAnswer): EffectFailed {
+function failureOf(
+  agent: Registered,
+  phase: Phase | 'rollback' | 'prepare',
+  answer: HttpAnswer,
+): EffectFailed {
   const said = problemOf(agent, answer)
   if (said) {
     return new EffectFailed(said.code, oneLine(`${spoken(agent)} refused "${phase}": ${said.detail}`), {

@@ -57,7 +57,15 @@ const writes = (name: string, content: string, mode?: string) =>
   nodeOf('write_file', { path: name, content, ...(mode ? { mode } : {}) })
 const reads = (name: string) => nodeOf('read_file', { path: name })
 const makes = (name: string) => nodeOf('create_dir', { path: name })
-const back = { id: 'rb_1', reason: 'test', checkpointId: 'c1', requestToken: 't' }
+const back = {
+  id: 'rb_1',
+  reason: 'test',
+  checkpointId: 'c1',
+  requestToken: 't',
+  requestJti: 'j',
+  wid: 'w',
+  scope: 'single' as const,
+}
 
 /** Snapshot, perform, undo, with the hashes along the way. */
 async function thereAndBack(action: Action, given: Effects) {

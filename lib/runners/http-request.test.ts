@@ -84,7 +84,15 @@ function named(more: Partial<Effects> = {}): Effects {
 
 const request = (config: JsonObject) => nodeOf('http_request', { method: 'GET', ...config })
 const runner = runnerFor('http_request')
-const back = { id: 'rb_1', reason: 'test', checkpointId: 'c1', requestToken: 't' }
+const back = {
+  id: 'rb_1',
+  reason: 'test',
+  checkpointId: 'c1',
+  requestToken: 't',
+  requestJti: 'j',
+  wid: 'w',
+  scope: 'single' as const,
+}
 
 async function sent(config: JsonObject, effects = named()) {
   return runner.perform(await actionFor(request(config), effects), effects)

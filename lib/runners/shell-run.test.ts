@@ -332,7 +332,15 @@ describe('nothing a command started is left running', () => {
 })
 
 describe('taking a command back', () => {
-  const back = { id: 'rb_1', reason: 'test', checkpointId: 'c1', requestToken: 't' }
+  const back = {
+    id: 'rb_1',
+    reason: 'test',
+    checkpointId: 'c1',
+    requestToken: 't',
+    requestJti: 'j',
+    wid: 'w',
+    scope: 'single' as const,
+  }
 
   async function undone(config: JsonObject, output: Json | undefined, effects = at()) {
     const action = await actionFor(nodeOf('shell_run', config), effects)

@@ -3,6 +3,7 @@
  * Everything that reads a clock, makes an id or touches a disk enters here; the rooms below get it as arguments.
  */
 import path from 'node:path'
+import { keysOfAgent } from '@/lib/auth/agents'
 import { tokenOf } from '@/lib/auth/api-tokens'
 import type { AuthContext } from '@/lib/auth/auth-context'
 import type { Principal } from '@/lib/auth/principal'
@@ -13,6 +14,8 @@ import { mintUuid, type RunId } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
 import { open, seal } from '@/lib/checkpoint/seal'
 import { LIVE_TTL_S } from '@/lib/ect/checks'
+import { unverifiedPayload } from '@/lib/ect/jws'
+import type { VerificationKeys } from '@/lib/ect/keys'
 import { type KeyRing, openKeyRing } from '@/lib/ect/keys-file'
 import { signClaims, signClaimsAsync, signHead } from '@/lib/ect/sign'
 import { verifyTokenSync } from '@/lib/ect/verify-node'
@@ -32,6 +35,7 @@ import type { AgentsOfRun, ReachOf, Timer, Vault, WorkerPorts } from '@/lib/work
 import { RunBook, type Signer } from '@/lib/worker/run-book'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
+import { keyFetcher } from './agent-keys'
 import { AgentRates } from './doors/agent-rates'
 import type { AnswerStore } from './http/idempotency'
 import { createLog, type Log } from './log'
@@ -39,6 +43,7 @@ import type { Opened } from './opened'
 import { policiesOf } from './policies'
 import { reachOf } from './reach'
 import { openReachable, type Reachable } from './reachable'
+import { answerSignedBy } from './signed-answer'
 
 export interface InstallationOptions {
   dataDir: string
@@ -84,12 +89,17 @@ export interface Installation {
   readonly reachable: Reachable
   /** Present when it shows a bundle, read-only (opened.ts). */
   readonly opened?: Opened
+  /** Public keys, former ones too, of whoever signs: this installation, or an agent that is or was registered. */
+  readonly keysOf: KeysOf
   /** The graph of a stored version. Throws Problem `not_found`. */
   graphOf(version: string): Promise<GraphIndex>
   personOf(request: Request): Promise<Principal | undefined>
   tokenOf(request: Request): Promise<Principal | undefined>
   close(): Promise<void>
 }
+
+/** By `iss`; undefined for one that nobody knows. */
+export type KeysOf = (iss: string) => Promise<VerificationKeys | undefined>
 
 /** Graphs of pinned versions kept in memory. */
 const graphsKept = 128
@@ -105,6 +115,11 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const people = openPeople(store)
   const agents = openAgents(store)
   const signer = signerOf(keys, id)
+  const keysOf: KeysOf = async (iss) => {
+    if (iss === id) return keys.keys
+    const agent = await agents.get(iss)
+    return agent && keysOfAgent(agent)
+  }
   const reachable = options.reachable ?? (await openReachable(dataDir))
   const graphOf = graphsOf(store)
   const book = new RunBook({
@@ -114,16 +129,19 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     mint: mintUuid,
     chance: Math.random,
     graphOf,
+    hearErrors: (ids) => whoHears(agents, ids),
   })
   const ports: WorkerPorts = {
     book,
     ledger: store.ledger,
     leases: store.leases,
+    signals: store.signals,
     vault: vaultOf(keys),
     signer,
     timer: systemTimer,
     mint: mintUuid,
-    tokenHolds: async (runId, jti) => tokenHolds(store, keys, runId, jti),
+    tokenHolds: async (runId, jti) =>
+      tokenHolds(store, async (iss) => (await keysOf(iss)) ?? keys.keys, runId, jti),
     runnerOf: (kind) => runnerOf(kind) ?? resolverOf(kind),
     agents: agentsOf(agents, keys, id),
     reach: (options.reach ?? reachOf)(() => installation),
@@ -141,6 +159,8 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     people,
     agents,
     clock: systemClock,
+    ownId: id,
+    fetchKeys: keyFetcher(agents, systemClock, log),
     sessionSecret: keys.secret('sessions', systemClock.now()).toString('base64url'),
     publicOrigin: origin,
     // Cookies know no ports: it must not sign anybody out of the console beside it.
@@ -164,6 +184,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     authoredFolders: options.authoredFolders ?? [],
     reachable,
     ...(options.opened && { opened: options.opened }),
+    keysOf,
     graphOf,
     personOf: (request) => personOf(auth, request),
     tokenOf: (request) => tokenOf(auth, request),
@@ -267,17 +288,27 @@ function graphOfRecord({ mediaType, source }: WorkflowRecord): WorkflowGraph | u
 
 async function tokenHolds(
   store: Store,
-  keys: KeyRing,
+  keysOf: KeysOf,
   runId: Parameters<WorkerPorts['tokenHolds']>[0],
   jti: string,
 ): Promise<boolean> {
   const row = await store.ledger.row(runId, jti)
   if (!row) return false
   try {
-    return verifyTokenSync(row.token, keys.keys, { mode: 'ledger' }).claims.jti === jti
+    const { iss } = unverifiedPayload(row.token)
+    const known = typeof iss === 'string' ? await keysOf(iss) : undefined
+    return known !== undefined && verifyTokenSync(row.token, known, { mode: 'ledger' }).claims.jti === jti
   } catch {
     return false
   }
+}
+
+/** Agents that speak AERR are told of errors. */
+async function whoHears(agents: AgentStore, ids: string[]): Promise<string[]> {
+  const found = await Promise.all(ids.map((id) => agents.get(id)))
+  return found.flatMap((agent) =>
+    agent && agent.removedAt === undefined && agent.protocols.includes('aerr') ? [agent.id] : [],
+  )
 }
 
 function agentsOf(agents: AgentStore, keys: KeyRing, iss: string): AgentsOfRun {
@@ -286,6 +317,8 @@ function agentsOf(agents: AgentStore, keys: KeyRing, iss: string): AgentsOfRun {
       const agent = await agents.get(spiffeId)
       return agent && agent.removedAt === undefined ? agent : undefined
     },
+    signedBy: async (spiffeId, token) =>
+      answerSignedBy(await agents.get(spiffeId), token, iss, systemClock.now()),
     async requestToken({ aud, act, par, ext }) {
       const iat = Math.floor(systemClock.now() / 1000)
       const claims = { iss, aud, iat, exp: iat + LIVE_TTL_S, jti: mintUuid(), wid, exec_act: act, par, ext }

@@ -129,7 +129,7 @@ class ChildRollback {
       return 'asked'
     } catch (error) {
       // It moved between the plan and the request: what it is now is looked at anew.
-      const moved = ['rollback_plan_changed', 'rollback_busy', 'run_moved_on'] as const
+      const moved = ['rollback_plan_changed', 'rollback_busy', 'rollback_conflict', 'run_moved_on'] as const
       if (moved.some((code) => isProblem(error, code))) return 'moved_on'
       throw error
     }

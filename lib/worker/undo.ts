@@ -1,325 +1,355 @@
 /*
- * Executing a rollback: the stored plan, step by step, last step first. Each act is a token before it begins and a
- * token when it is over, so a crash in the middle goes on where it stopped: putting state back is done again harmlessly,
- * an agent answers the same request with its first answer, and a compensation whose end was never recorded is handed
- * to a person instead of being sent twice.
+ * Coordinating a rollback (cascade section 6.5). Every step of it is a token before it matters, so whoever has the run
+ * goes on from the ledger, wherever the coordinator before it died, and nothing is done twice:
+ *
+ *   asked for ─▶ what a narrower rollback has under way ends first
+ *             ─▶ a critical step in the way? ─▶ a person says whether (ATD section 8, level 1)
+ *             ─▶ phase 1: prepare ─▶ votes                                    prepare.ts
+ *             ─▶ decided: all of it; or, by the workflow's rule or a person's word, without some, or nothing
+ *             ─▶ phase 2: acts, as many at once as the graph allows           execute-acts.ts, undo-act.ts
+ *             ─▶ result
+ *
+ * While a person is asked nothing is held in memory and no time passes for the rollback: the answer is read from the
+ * fold. A broader rollback may take this one over at any moment; then nothing more is begun here.
  */
-
+import type { RollbackId } from '@/lib/base/ids'
 import type { Json } from '@/lib/base/json'
-import { isProblem } from '@/lib/base/problem'
-import { claimsOf } from '@/lib/engine/fact-codec'
-import type { LeaseRef, RunHeader } from '@/lib/engine/ports'
-import type { CheckpointRef, Rollback, Run } from '@/lib/engine/run'
-import { anyVisitOf } from '@/lib/engine/visit-states'
-import { overallStatus, statusWithoutAct } from '@/lib/rollback/outcome'
+import type { Command } from '@/lib/engine/commands'
+import { answerOf, decisionDeadline, openQuestion, wasAsked } from '@/lib/engine/rollback-question'
+import type { Rollback, Run } from '@/lib/engine/run'
+import type { ActGraph } from '@/lib/rollback/critical-path'
+import { overallStatus } from '@/lib/rollback/outcome'
 import type { Plan, PlannedStep } from '@/lib/rollback/plan'
 import type { RollbackStatus } from '@/lib/rollback/terms'
-import { type Action, EffectFailed, type Effects, type UndoRequest } from '@/lib/runners/runner'
-import { effectsFor, failureOf } from './effects'
-import { HandedOver } from './handed-over'
+import { actKey, actsOf, type Judgement, judge, unpreparedSentence } from '@/lib/rollback/votes'
+import { type ActResult, executeActs, Turns } from './execute-acts'
 import type { Hold } from './hold'
-import { snapshotOf, verified } from './plan'
-import type { KindRunner, WorkerPorts } from './ports'
+import type { WorkerPorts } from './ports'
+import { prepare } from './prepare'
 import { readJson } from './run-book'
+import { UndoAct, type Undoing } from './undo-act'
 import { jsonValue } from './values'
 
-/** One act, answered. */
-interface Answer {
-  status: RollbackStatus
-  stateHashBefore?: string
-  stateHashAfter?: string
-  description: string
-  evidence?: Json
-}
+/** Coordinators at work under a lease: one that takes over waits for the one before it. */
+const atWork = new WeakMap<Hold, Map<RollbackId, Promise<void>>>()
 
-/** Drives a rollback that was asked for to its result. */
+/** Drives a rollback that was asked for to its result, or to the question that a person has to answer first. */
 export async function undoRollback(
   ports: WorkerPorts,
   hold: Hold,
   draining: AbortSignal,
-  id: Rollback['id'],
+  id: RollbackId,
 ): Promise<void> {
-  const { lease } = hold
-  const noted = await ports.book.read(lease.runId, (run) => {
-    const rollback = run.rollbacks.get(id) as Rollback
-    const statuses = new Map([...rollback.acts].map(([jti, act]) => [jti, act.status ?? 'begun'] as const))
-    return { plan: rollback.plan, deadlineAt: rollback.deadlineAt, reason: rollback.reason, statuses }
-  })
-  const plan = (await readJson(ports.ledger, noted.plan)) as unknown as Plan | undefined
-  if (!plan) throw new Error(`The plan of ${id} is not in the store`)
-  const results: { step: PlannedStep; status: RollbackStatus }[] = []
-  let timedOut = false
-  for (const step of plan.steps) {
-    if (step.checkpointId === undefined && statusWithoutAct(step.fate) === undefined) continue
-    const known = noted.statuses.get(actKey(step))
-    if (known !== undefined && known !== 'begun') {
-      results.push({ step, status: known })
-      continue
-    }
-    timedOut ||= ports.timer.now() >= noted.deadlineAt
-    const act = new UndoAct(ports, hold, draining, id, noted.reason, step)
-    const status = timedOut
-      ? await act.handOver('escalated', 'The rollback ran out of time before this step')
-      : await act.run(known === 'begun')
-    results.push({ step, status })
+  const mates = atWork.get(hold) ?? new Map<RollbackId, Promise<void>>()
+  atWork.set(hold, mates)
+  const work = new Coordinator(ports, hold, draining, id).run()
+  mates.set(id, work)
+  try {
+    await work
+  } finally {
+    mates.delete(id)
   }
-  await finish(ports, hold, id, results, timedOut)
 }
 
-/** Steps without a checkpoint are answered under their own name. */
-function actKey(step: PlannedStep): string {
-  return step.checkpointId ?? `${step.node}/${step.visit}`
+/** The rollback, copied out of the fold. */
+interface Noted {
+  rollback: Pick<Rollback, 'id' | 'reason' | 'scope' | 'plan' | 'by' | 'decided' | 'supersedes' | 'askedAt'>
+  deadlineAt: number
+  /** When holders without an answer count as unreachable. */
+  prepareUntil: number
+  votes: Rollback['votes']
+  /** By key; `begun` where it was not answered yet. */
+  statuses: Map<string, RollbackStatus | 'begun'>
+  waits: boolean
+  critical: ReturnType<typeof answerOf>
+  askedCritical: boolean
+  unprepared: ReturnType<typeof answerOf>
+  askedUnprepared: boolean
 }
 
-async function finish(
-  ports: WorkerPorts,
-  hold: Hold,
-  rollback: Rollback['id'],
-  results: { step: PlannedStep; status: RollbackStatus }[],
-  timedOut: boolean,
-): Promise<void> {
-  const cascaded = jsonValue(
-    results.map(({ step, status }) => ({ agent: step.agent ?? ports.signer.iss, node: step.node, status })),
-  )
-  const restored = jsonValue(results.map(({ step }) => [step.node, step.sealedHash ?? null]))
-  const status = overallStatus(results.map((result) => result.status))
-  await ports.book.execute(
-    hold.lease.runId,
-    {
-      type: 'rollback_ended',
-      rollback,
-      status,
-      restored: restored.hash,
-      cascaded: cascaded.hash,
-      cascadedCount: results.length,
-      timedOut,
-    },
-    { values: [cascaded, restored], ...hold.along },
-  )
-}
-
-class UndoAct {
+class Coordinator {
   constructor(
     private readonly ports: WorkerPorts,
     private readonly hold: Hold,
     private readonly draining: AbortSignal,
-    private readonly rollback: Rollback['id'],
-    private readonly reason: string,
-    private readonly step: PlannedStep,
+    private readonly id: RollbackId,
   ) {}
 
-  private get lease(): LeaseRef {
-    return this.hold.lease
+  async run(): Promise<void> {
+    const first = await this.note(this.id)
+    if (first.rollback.supersedes) await this.letEnd(first.rollback.supersedes)
+    const plan = await this.planOf(first)
+    const acts = actsOf(plan.steps)
+    if (!(await this.decide(plan, acts))) return
+    await this.execute(acts)
   }
 
-  /** Undoes the step, or hands it to a person. `begun`: an earlier worker began it and was lost. */
-  async run(begun: boolean): Promise<RollbackStatus> {
-    const { step } = this
-    const without = statusWithoutAct(step.fate)
-    if (without !== undefined) return this.handOver(without, step.sentence)
-    const ref = await this.ports.book.read(this.lease.runId, (run) =>
-      run.checkpoints.get(step.checkpointId ?? ''),
-    )
-    if (!ref) return this.handOver('failed', `The checkpoint of ${step.label} is not in the ledger`)
-    if (begun && ref.undo === 'compensate') {
-      return this.handOver(
-        'escalated',
-        `The worker was lost while compensating ${step.label}; look before doing it again`,
-      )
+  /** True once it is decided how it goes on; false while a person is asked. */
+  private async decide(plan: Plan, acts: PlannedStep[]): Promise<boolean> {
+    let noted = await this.note(this.id)
+    if (noted.rollback.decided) return true
+    if (noted.waits) return false
+    if (noted.critical?.verdict === 'refuse') {
+      const { by, comment } = noted.critical
+      return this.decided({ decision: 'abort', by, reason: comment || 'A critical step is left as it is' })
     }
-    const { state, verification, problem } = await verified(this.ports, this.lease.runId, ref)
-    if (verification !== 'ok' || state === undefined) {
-      return this.handOver('failed', problem?.message ?? `The checkpoint of ${step.label} does not verify`)
+    if (!noted.askedCritical && (await this.askAboutCritical(noted, plan, acts))) return false
+    const unvoted = acts.filter((step) => !noted.votes.has(actKey(step)))
+    if (unvoted.length > 0) {
+      await prepare(this.undoing(noted), unvoted, noted.prepareUntil)
+      noted = await this.note(this.id)
     }
-    const jti = begun ? await this.begunAs() : await this.begin(ref)
-    return this.answer(await this.perform(ref, snapshotOf(ref, state), jti))
-  }
-
-  /** Records that this step was not undone, and asks a person about it. */
-  async handOver(status: RollbackStatus, why: string): Promise<RollbackStatus> {
-    const { step } = this
-    const role = await this.ports.book.read(
-      this.lease.runId,
-      (run) => run.graph.nodes.get(step.node)?.approval?.role ?? 'operator',
-    )
-    const sentence = `${step.label} was not undone: ${why}`
-    await this.execute({
-      type: 'act_ended',
-      rollback: this.rollback,
-      node: step.node,
-      visit: step.visit,
-      checkpointId: actKey(step),
-      status,
-      description: why,
-      escalateTo: { role, sentence, action: jsonValue({ sentence }).hash },
+    const judgement = await this.judge(acts, noted)
+    const answer = noted.unprepared
+    if (answer) return this.decided(await decisionOf(judgement, answer))
+    if (judgement.decision === 'execute') {
+      return this.decided({ decision: 'execute', by: 'engine', reason: 'All are prepared' })
+    }
+    if (judgement.decision === 'ask') {
+      await this.askAboutUnprepared(acts, noted, judgement)
+      return false
+    }
+    const reason =
+      judgement.decision === 'abort'
+        ? 'One cannot be prepared, and the workflow wants nothing done then'
+        : 'Those that cannot be prepared are off the critical path, and the workflow goes on without them'
+    const { decision } = judgement
+    return this.decided({
+      ...{ decision, by: 'engine', reason },
+      without: decision === 'partial' ? judgement.unprepared.map(actKey) : [],
     })
-    return status
   }
 
-  private async begin(ref: CheckpointRef): Promise<string> {
-    const { node, visit } = this.step
-    const decision = await this.execute({
-      type: 'act_began',
-      rollback: this.rollback,
-      node,
-      visit,
-      checkpointId: ref.jti,
-      undo: ref.undo,
+  /** A cascading rollback that no person asked for looks at people first when it reaches a critical step. */
+  private async askAboutCritical(noted: Noted, plan: Plan, acts: PlannedStep[]): Promise<boolean> {
+    const { by } = noted.rollback
+    if (plan.scope === 'single' || by.startsWith('person:')) return false
+    const found = await this.read((run) => {
+      // A run that is taken back with the step that began it: that was agreed to with that step.
+      if (run.start?.parentWid !== undefined && by === 'engine') return undefined
+      const step = acts.find(({ node }) => run.graph.nodes.get(node)?.priority === 'critical')
+      return step && { step, role: run.graph.nodes.get(step.node)?.approval?.role ?? 'operator' }
     })
-    return decision.facts[0]?.jti ?? ''
+    if (!found) return false
+    const { step, role } = found
+    const others = acts.length - 1
+    await this.say({
+      ...{ type: 'ask_rollback', rollback: this.id, kind: 'rollback_critical', role },
+      ...{ node: step.node, visit: step.visit },
+      sentence: `Take back ${step.label}, a critical step${others > 0 ? `, and ${others} more` : ''}: asked for by ${by}`,
+    })
+    return true
   }
 
-  private begunAs(): Promise<string> {
-    const { runId } = this.lease
-    return this.ports.book.read(
-      runId,
-      (run) => run.rollbacks.get(this.rollback)?.acts.get(this.step.checkpointId ?? '')?.jti ?? '',
+  private async askAboutUnprepared(
+    acts: readonly PlannedStep[],
+    { votes }: Noted,
+    { unprepared, critical }: Exclude<Judgement, { decision: 'execute' }>,
+  ): Promise<void> {
+    const [step] = unprepared
+    if (!step) return
+    const role = await this.read((run) => run.graph.nodes.get(step.node)?.approval?.role ?? 'operator')
+    const named = unprepared.map((one) => ({ label: one.label, reason: votes.get(actKey(one))?.reason }))
+    const prepared = acts.filter((one) => votes.get(actKey(one))?.vote === 'prepared').length
+    await this.say({
+      ...{ type: 'ask_rollback', rollback: this.id, kind: 'rollback_unprepared', role },
+      ...{ node: step.node, visit: step.visit },
+      sentence: unpreparedSentence(named, critical, prepared),
+    })
+  }
+
+  private judge(acts: readonly PlannedStep[], { votes }: Noted): Promise<Judgement> {
+    return this.read((run) => judge(acts, votes, orderOf(run), run.graph.graph.containment?.onUnprepared))
+  }
+
+  private async decided(decision: Decision): Promise<true> {
+    const { without = [], ...words } = decision
+    const list = jsonValue(without)
+    await this.ports.book.execute(
+      this.hold.lease.runId,
+      {
+        type: 'decide_rollback',
+        rollback: this.id,
+        ...words,
+        ...(without.length > 0 && { without: list.hash }),
+        withoutCount: without.length,
+      },
+      { ...this.hold.along, ...(without.length > 0 && { values: [list] }) },
+    )
+    return true
+  }
+
+  private async execute(acts: PlannedStep[]): Promise<void> {
+    const noted = await this.note(this.id)
+    const { decided } = noted.rollback
+    if (!decided) return
+    const listed = decided.without === undefined ? [] : await readJson(this.ports.ledger, decided.without)
+    const without = new Set((listed as Json[] | undefined)?.map(String))
+    const undoing = this.undoing(noted)
+    const of = actsUnder(decided.decision, acts, without)
+    const { order, wid } = await this.read((run, header) => ({ order: orderOf(run), wid: header.wid }))
+    const turns = new Turns(this.ports, wid)
+    let timedOut = false
+    const results = await executeActs(undoing, of, order, async (step) => {
+      const known = noted.statuses.get(actKey(step))
+      if (known !== undefined && known !== 'begun') return known
+      const act = new UndoAct(undoing, step, turns.with(step.agent))
+      if (without.has(actKey(step))) return leave(act, decided, noted.votes.get(actKey(step))?.description)
+      if (this.ports.timer.now() < noted.deadlineAt) return act.run(known === 'begun')
+      timedOut = true
+      return act.outOfTime()
+    })
+    timedOut ||=
+      this.ports.timer.now() >= noted.deadlineAt && results.some(({ status }) => status !== 'completed')
+    await this.finish([...(await this.inherited(noted, acts)), ...results], decided.decision, timedOut)
+  }
+
+  private async finish(
+    results: ActResult[],
+    decision: NonNullable<Rollback['decided']>['decision'],
+    timedOut: boolean,
+  ): Promise<void> {
+    const iss = this.ports.signer.iss
+    const cascaded = jsonValue(
+      results.map(({ step, status }) => ({ agent: step.agent ?? iss, node: step.node, status })),
+    )
+    const restored = jsonValue(results.map(({ step }) => [step.node, step.sealedHash ?? null]))
+    const isCalledOff = decision === 'abort' || decision === 'escalate'
+    const status = isCalledOff ? 'escalated' : overallStatus(results.map((result) => result.status))
+    await this.ports.book.execute(
+      this.hold.lease.runId,
+      {
+        type: 'rollback_ended',
+        rollback: this.id,
+        status,
+        restored: restored.hash,
+        cascaded: cascaded.hash,
+        cascadedCount: results.length,
+        timedOut,
+      },
+      { values: [cascaded, restored], ...this.hold.along },
     )
   }
 
-  private async perform(
-    ref: CheckpointRef,
-    snapshot: ReturnType<typeof snapshotOf>,
-    actJti: string,
-  ): Promise<Answer> {
-    const noted = await this.ports.book.read(this.lease.runId, (run, header) =>
-      noteUndo(run, header, this.step, this.rollback),
-    )
-    const runner = this.ports.runnerOf(noted.kind)
-    const action = noted.action && ((await readJson(this.ports.ledger, noted.action)) as unknown as Action)
-    if (!runner?.undo || !action)
-      return { status: 'failed', description: `Nothing here can undo ${this.step.label}` }
-    try {
-      const { agent } = snapshot.state
-      const holder = ref.undo === 'remote' && typeof agent === 'string' ? agent : undefined
-      const request = await this.request(ref, noted, actJti, holder)
-      const effects = effectsFor(this.ports, noted.run, noted.header, {
-        node: `${this.step.node}/undo`,
-        visit: this.step.visit,
-        attempt: 1,
-        signal: this.hold.lost,
-        lost: this.hold.lost,
-        draining: this.draining,
-        lease: this.lease,
-        follows: [ref.jti],
-      })
-      this.hold.check(this.ports.timer.now())
-      return await undone(runner, action, snapshot, effects, request)
-    } catch (error) {
-      // It stays begun, and the next worker goes on with it.
-      if (isProblem(error, 'lease_lost') || this.hold.lost.aborted || error instanceof HandedOver) throw error
-      const unknown = ref.undo === 'compensate' && error instanceof EffectFailed && error.outcomeUnknown
-      return {
-        status: unknown ? 'escalated' : 'failed',
-        description: isProblem(error) ? error.message : failureOf(error).description,
+  /** What the rollbacks that were taken over had under way, and this one therefore has not in its plan. */
+  private async inherited({ rollback }: Noted, acts: readonly PlannedStep[]): Promise<ActResult[]> {
+    const own = new Set(acts.map(actKey))
+    const results: ActResult[] = []
+    for (let id = rollback.supersedes; id !== undefined; ) {
+      const before = await this.note(id)
+      const plan = await this.planOf(before)
+      for (const step of actsOf(plan.steps)) {
+        const status = before.statuses.get(actKey(step))
+        if (status === undefined || status === 'begun' || own.has(actKey(step))) continue
+        results.push({ step, status })
       }
+      id = before.rollback.supersedes
+    }
+    return results
+  }
+
+  /** Waits for what a rollback that was taken over has under way; goes on with it where its coordinator was lost. */
+  private async letEnd(id: RollbackId): Promise<void> {
+    for (let next: RollbackId | undefined = id; next !== undefined; ) {
+      await atWork
+        .get(this.hold)
+        ?.get(next)
+        ?.catch(() => undefined)
+      const noted: Noted = await this.note(next)
+      const plan = await this.planOf(noted)
+      const undoing = this.undoing(noted)
+      for (const step of actsOf(plan.steps)) {
+        if (noted.statuses.get(actKey(step)) === 'begun') await new UndoAct(undoing, step).run(true)
+      }
+      next = noted.rollback.supersedes
     }
   }
 
-  /** A live request for the agent: the same `jti` whenever it is sent, so that a repeated one gets the first answer. */
-  private async request(
-    ref: CheckpointRef,
-    noted: Noted,
-    actJti: string,
-    holder?: string,
-  ): Promise<UndoRequest> {
-    const { signer, timer, ledger } = this.ports
-    const claims = claimsOf(
-      {
-        type: 'rollback_request',
-        jti: actJti,
-        at: timer.now(),
-        par: [ref.jti],
-        rollback: this.rollback,
-        scope: 'single',
-        node: this.step.node,
-        cascade: false,
-        reason: this.reason,
-        by: 'engine',
-        plan: noted.plan,
-        deadlineAt: timer.now() + 60_000,
-      },
-      {
-        iss: signer.iss,
-        aud: holder ?? signer.aud,
-        wid: noted.header.wid,
-        vocabulary: noted.run.graph.graph.vocabulary,
-      },
-    )
-    return {
-      id: this.rollback,
-      reason: this.reason,
-      checkpointId: ref.jti,
-      requestToken: await signer.sign(claims),
-      output: noted.output === undefined ? undefined : await readJson(ledger, noted.output),
-    }
+  private undoing({ rollback, deadlineAt }: Noted): Undoing {
+    const { ports, hold, draining } = this
+    return { ports, hold, draining, rollback, deadlineAt }
   }
 
-  private async answer(answer: Answer): Promise<RollbackStatus> {
-    const { status, stateHashBefore, stateHashAfter, description } = answer
-    if (status !== 'completed') return this.handOver(status, description)
-    const { node, visit } = this.step
-    await this.execute({
-      type: 'act_ended',
-      rollback: this.rollback,
-      node,
-      visit,
-      checkpointId: actKey(this.step),
-      status,
-      stateHashBefore,
-      stateHashAfter,
-      description,
-    })
-    return status
+  private async planOf({ rollback }: Noted): Promise<Plan> {
+    const plan = (await readJson(this.ports.ledger, rollback.plan)) as unknown as Plan | undefined
+    if (!plan) throw new Error(`The plan of ${rollback.id} is not in the store`)
+    return plan
   }
 
-  private execute(command: Parameters<WorkerPorts['book']['execute']>[1]) {
-    return this.ports.book.execute(this.lease.runId, command, this.hold.along)
+  private note(id: RollbackId): Promise<Noted> {
+    return this.read((run) => noteRollback(run, run.rollbacks.get(id) as Rollback))
+  }
+
+  private read<T>(reader: Parameters<typeof this.ports.book.read<T>>[1]): Promise<T> {
+    return this.ports.book.read(this.hold.lease.runId, reader)
+  }
+
+  private say(command: Command): Promise<unknown> {
+    return this.ports.book.execute(this.hold.lease.runId, command, this.hold.along)
   }
 }
 
-interface Noted {
-  run: Run
-  header: RunHeader
-  kind: string
-  action?: string
-  output?: string
-  plan: string
-}
-
-function noteUndo(run: Run, header: RunHeader, step: PlannedStep, rollback: Rollback['id']): Noted {
-  const node = run.graph.nodes.get(step.node)
-  const visit = anyVisitOf(run, step.node, step.visit)
+function noteRollback(run: Run, rollback: Rollback): Noted {
+  const { id, reason, scope, plan, by, decided, supersedes, askedAt, deadlineAt } = rollback
+  // Half of its time for asking; a critical step may have kept it waiting for a person before that.
+  const critical = answerOf(run, rollback, 'rollback_critical')
+  const forMs = deadlineAt - askedAt
+  const askedFrom = critical?.at ?? askedAt
   return {
-    run: { graph: run.graph, start: run.start } as Run,
-    header,
-    kind: node?.kind ?? '',
-    action: visit?.action,
-    output: visit?.state.status === 'done' ? visit.state.output : undefined,
-    plan: run.rollbacks.get(rollback)?.plan ?? '',
+    rollback: { id, reason, scope, plan, by, decided, supersedes, askedAt },
+    deadlineAt: decided ? decisionDeadline(rollback) : askedFrom + forMs,
+    prepareUntil: askedFrom + forMs / 2,
+    votes: new Map(rollback.votes),
+    statuses: new Map([...rollback.acts].map(([key, act]) => [key, act.status ?? 'begun'] as const)),
+    waits: openQuestion(run, rollback) !== undefined,
+    critical,
+    askedCritical: wasAsked(run, rollback, 'rollback_critical'),
+    unprepared: answerOf(run, rollback, 'rollback_unprepared'),
+    askedUnprepared: wasAsked(run, rollback, 'rollback_unprepared'),
   }
 }
 
-/** Verified after as well as before: state that was put back must hash to what was sealed. */
-async function undone(
-  runner: KindRunner,
-  action: Action,
-  snapshot: ReturnType<typeof snapshotOf>,
-  effects: Effects,
-  request: UndoRequest,
-): Promise<Answer> {
-  const result = await runner.undo?.(action, snapshot, effects, request)
-  if (!result) return { status: 'failed', description: 'Nothing here can undo this step' }
-  const { status = 'completed', stateHashBefore, stateHashAfter, description } = result
-  const wrong =
-    snapshot.undo !== 'compensate' && stateHashAfter !== undefined && stateHashAfter !== snapshot.hash
-  if (status === 'completed' && wrong) {
-    return {
-      status: 'failed',
-      stateHashBefore,
-      stateHashAfter,
-      description: `The state after the rollback is ${stateHashAfter}, not the sealed ${snapshot.hash}`,
-    }
+/** A walk is undone visit by visit; a drawn workflow as its graph allows. */
+function orderOf(run: Run): ActGraph | 'chain' {
+  return run.walk ? 'chain' : run.graph
+}
+
+interface Decision {
+  decision: 'execute' | 'partial' | 'abort' | 'escalate'
+  by: string
+  reason: string
+  without?: string[]
+}
+
+/** What a person's answer about those that cannot prepare comes to. */
+function decisionOf(
+  judgement: Judgement,
+  { verdict, by, comment }: { verdict: string; by: string; comment: string },
+): Decision {
+  const without = judgement.decision === 'execute' ? [] : judgement.unprepared.map(actKey)
+  if (verdict === 'go_on_without') {
+    return { decision: 'partial', by, reason: comment || 'Go on without those that cannot', without }
   }
-  return { status, stateHashBefore, stateHashAfter, description }
+  if (verdict === 'escalate') {
+    return { decision: 'escalate', by, reason: comment || 'Left to a coordinator', without }
+  }
+  return { decision: 'abort', by, reason: comment || 'Called off' }
+}
+
+/** The acts that the decision says something about. */
+function actsUnder(
+  decision: Decision['decision'],
+  acts: PlannedStep[],
+  without: ReadonlySet<string>,
+): PlannedStep[] {
+  if (decision === 'abort') return []
+  return decision === 'escalate' ? acts.filter((step) => without.has(actKey(step))) : acts
+}
+
+/** It stays as it is. Whoever decided that knows; a rule is no person, and `escalate` asks the next one. */
+function leave(act: UndoAct, decided: NonNullable<Rollback['decided']>, why = ''): Promise<RollbackStatus> {
+  const { decision, by } = decided
+  const sentence = why === '' ? 'It cannot be prepared' : why
+  if (decision === 'escalate') return act.handOver('escalated', sentence, { role: 'coordinator' })
+  return act.handOver('escalated', sentence, { silently: by !== 'engine' })
 }

@@ -83,7 +83,15 @@ describe('call_mcp_tool', () => {
     const snapshot = await call.snapshot?.(action, reaching(), 'cp_1')
     const { output } = await call.perform(action, reaching(), snapshot)
     expect(await commentsNow()).not.toEqual(before)
-    const rollback = { id: 'rb_1', reason: 'wrong page', checkpointId: 'cp_1', requestToken: '' }
+    const rollback = {
+      id: 'rb_1',
+      reason: 'wrong page',
+      checkpointId: 'cp_1',
+      requestToken: '',
+      requestJti: 'j',
+      wid: 'w',
+      scope: 'single' as const,
+    }
     if (!snapshot) throw new Error('There is no snapshot')
     const undone = await call.undo?.(action, snapshot, reaching(), { ...rollback, output })
     expect(undone?.description).toBe('Called the MCP tool remove_comment')

@@ -193,6 +193,10 @@ export class People {
     const { stage, runId, truth } = this.crowd
     if (approval.kind === 'event') return 'event'
     if (approval.kind === 'approval') return stage.dice.chance(0.8) ? 'approve' : 'refuse'
+    if (approval.kind === 'rollback_critical') return stage.dice.chance(0.7) ? 'approve' : 'refuse'
+    if (approval.kind === 'rollback_unprepared') {
+      return stage.dice.pick(['go_on_without', 'go_on_without', 'abort', 'escalate'] as const)
+    }
     if (approval.kind !== 'outcome_unknown') return 'acknowledge'
     const { attempt } = truth.run.visits.get(approval.node) ?? { attempt: 1 }
     const key = expectedKey(runId, approval.node, approval.visit, attempt)

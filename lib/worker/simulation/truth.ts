@@ -241,7 +241,9 @@ export class Truth {
     const planned = (this.plans.get(rollback)?.steps ?? [])
       .filter((step) => step.checkpointId !== undefined || statusWithoutAct(step.fate) !== undefined)
       .map((step) => step.checkpointId ?? `${step.node}/${step.visit}`)
-    const acts = this.run.rollbacks.get(rollback)?.acts ?? new Map()
+    const { acts = new Map(), decided } = this.run.rollbacks.get(rollback) ?? {}
+    must(decided !== undefined, () => `${rollback} ended before it was decided how`)
+    if (decided?.decision === 'abort' || decided?.decision === 'escalate') return
     const executed = [...acts].filter(([, act]) => act.status !== undefined).map(([checkpoint]) => checkpoint)
     must(
       planned.sort().join() === executed.sort().join(),

@@ -1,0 +1,144 @@
+/*
+ * Phase 1 of a rollback (cascade section 6.5): every act's holder says whether it can take its part back. Nothing is
+ * changed by it. Each vote is a token of its own, durable before phase 2; whoever has voted is not asked again, also by
+ * a coordinator that comes after a crash.
+ *
+ *   how       who                                              looked at
+ *   asked     an agent that speaks two phases                  its own answer, signed, on top of the checkpoint here
+ *   derived   an agent of one phase; what cannot be undone     the checkpoint here: signature, hash, time, reversibility
+ *   here      what this installation puts back itself          the same
+ *
+ * An agent without an answer is asked again until half of the rollback's time is over; then it is `unreachable`.
+ */
+import { uuidOfText } from '@/lib/base/ids'
+import { isProblem } from '@/lib/base/problem'
+import type { Verification } from '@/lib/checkpoint/verify'
+import type { CheckpointRef } from '@/lib/engine/run'
+import { statusWithoutAct } from '@/lib/rollback/outcome'
+import type { PlannedStep } from '@/lib/rollback/plan'
+import type { CannotPrepare } from '@/lib/rollback/terms'
+import { actKey } from '@/lib/rollback/votes'
+import { EffectFailed, type Prepared, type Snapshot } from '@/lib/runners/runner'
+import { boundedMap } from './bounded'
+import { failureOf } from './effects'
+import { HandedOver } from './handed-over'
+import { snapshotOf, verified } from './plan'
+import { callOf, mayAnswerYet, type Undoing, withSignal } from './undo-act'
+
+/** Holders asked at once. */
+const asksAtOnce = 16
+/** How long an agent may take for one answer. */
+const answerMs = 5000
+/** An agent that does not answer is asked again after this long, and longer each time. */
+const askAgainMs = { first: 250, longest: 4000 }
+
+interface Said extends Prepared {
+  agent: string
+  how: 'asked' | 'derived' | 'here'
+}
+
+/** Records a vote for each of these acts. `until`: when those without an answer count as unreachable, ms since the epoch. */
+export async function prepare(of: Undoing, acts: readonly PlannedStep[], until: number): Promise<void> {
+  await boundedMap(acts, asksAtOnce, (step) => vote(of, step, until))
+}
+
+async function vote(of: Undoing, step: PlannedStep, until: number): Promise<void> {
+  const { ports, hold, rollback } = of
+  const { agent, how, vote, reason, conflict, description } = await said(of, step, until)
+  await ports.book.execute(
+    hold.lease.runId,
+    {
+      type: 'voted',
+      rollback: rollback.id,
+      node: step.node,
+      visit: step.visit,
+      checkpointId: actKey(step),
+      agent,
+      vote,
+      how,
+      ...(vote === 'cannot_prepare' && { reason: reason ?? 'unreachable' }),
+      ...(conflict !== undefined && { conflict }),
+      description,
+    },
+    hold.along,
+  )
+}
+
+async function said(of: Undoing, step: PlannedStep, until: number): Promise<Said> {
+  const { ports, hold } = of
+  const { iss } = ports.signer
+  const ref = await ports.book.read(hold.lease.runId, (run) => run.checkpoints.get(step.checkpointId ?? ''))
+  const how = step.agent !== undefined || ref?.undo === 'remote' ? ('derived' as const) : ('here' as const)
+  const cannot = (reason: CannotPrepare, description: string): Said => ({
+    ...{ agent: step.agent ?? iss, how, vote: 'cannot_prepare', reason, description },
+  })
+  if (!ref) return cannot('unknown_checkpoint', step.sentence)
+  if (step.fate === 'irreversible') return cannot('irreversible', step.sentence)
+  const { state, verification, problem } = await verified(ports, hold.lease.runId, ref)
+  if (statusWithoutAct(step.fate) !== undefined || state === undefined || verification !== 'ok') {
+    return cannot(reasonOf(verification), problem?.message ?? step.sentence)
+  }
+  const snapshot = snapshotOf(ref, state)
+  const agent = typeof state.agent === 'string' && ref.undo === 'remote' ? state.agent : (step.agent ?? iss)
+  const told = ref.undo === 'remote' ? await asked(of, step, ref, snapshot, until) : undefined
+  if (told) return { ...told, agent, how: 'asked' }
+  const holder = how === 'here' ? 'Its state is sealed here' : 'It speaks one phase; its state is sealed'
+  return { agent, how, vote: 'prepared', description: `${holder}, verifies and can be put back` }
+}
+
+function reasonOf(verification: Verification): CannotPrepare {
+  switch (verification) {
+    case 'expired':
+      return 'expired'
+    case 'missing':
+      return 'unknown_checkpoint'
+    // A plan that shows it as refused was made before it verified again: still not what was agreed to.
+    case 'ok':
+    case 'tampered':
+      return 'hash_mismatch'
+    default:
+      return verification satisfies never
+  }
+}
+
+/** The agent's own answer; undefined where it speaks one phase. */
+async function asked(
+  of: Undoing,
+  step: PlannedStep,
+  ref: CheckpointRef,
+  snapshot: Snapshot,
+  until: number,
+): Promise<Prepared | undefined> {
+  const { ports, hold, draining, rollback } = of
+  // The same request however often it is sent, and by whomever.
+  const call = await callOf(of, step, ref, snapshot, uuidOfText(`${rollback.id}/${ref.jti}/prepare`))
+  if (!call?.runner.prepare) return undefined
+  const { runner, action, effects, request } = call
+  for (let pauseMs = askAgainMs.first; ; pauseMs = Math.min(2 * pauseMs, askAgainMs.longest)) {
+    try {
+      hold.check(ports.timer.now())
+      const answerBy = Math.min(until, ports.timer.now() + answerMs)
+      return await withSignal(
+        of,
+        answerBy,
+        async (signal) => await runner.prepare?.(action, snapshot, effects(signal), request),
+      )
+    } catch (error) {
+      if (isProblem(error, 'lease_lost') || hold.lost.aborted || error instanceof HandedOver) throw error
+      if (draining.aborted) throw new HandedOver(step.node)
+      const isOver = !mayAnswerYet(error) || ports.timer.now() + pauseMs >= until
+      if (isOver) return unreachable(error)
+      await ports.timer.waitUntil(ports.timer.now() + pauseMs, hold.lost)
+    }
+  }
+}
+
+function unreachable(error: unknown): Prepared {
+  const said = isProblem(error) ? error.message : failureOf(error).description
+  const isKnown = error instanceof EffectFailed || isProblem(error)
+  return {
+    vote: 'cannot_prepare',
+    reason: 'unreachable',
+    description: isKnown ? said : 'It could not be asked; the server log has the details',
+  }
+}
