@@ -39,7 +39,12 @@ export function CircuitList({
           </th>
           <th scope="col">State</th>
           <th scope="col" className="text-right max-[359px]:hidden">
-            {alike && first ? `5 min against ${percentNumber(first.threshold)} %` : 'Error rate, 5 min'}
+            <span className="whitespace-nowrap">
+              5 min
+              {alike && first && (
+                <span className="max-md:hidden"> against {percentNumber(first.threshold)} %</span>
+              )}
+            </span>
           </th>
           <th scope="col" className="pr-4! text-right">
             Now

@@ -5,7 +5,7 @@
  * room for the longest words it may come to wear.
  */
 import { Globe, Plug } from 'lucide-react'
-import { type KeyboardEvent, type ReactNode, useMemo, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useState } from 'react'
 import { cx } from '@/components/ui/cx'
 import { AgentIcon, WorkflowsIcon } from '@/components/ui/icons'
 import { count } from '@/lib/ui/format-time'
@@ -18,11 +18,14 @@ import type { GraphLayout, LayoutInput, Point } from '@/lib/view/layout-terms'
 import { BreakerShape, breakerLooks } from './breaker-mark'
 import './breakers.css'
 import { circuitTowards } from './map-keys'
+import { narrowed, partyWidth } from './narrowed'
 import { badgeWords, spokenCircuit } from './words'
 
 /** Px: "forced closed to 10:30" with its lever. */
-const badgeWidth = 176
+const badgeWidth = 160
 const margin = 24
+/** A map that is wider than its place is drawn smaller, as far as its words can be read; then it scrolls. */
+const smallest = 0.75
 
 /** Lines that say more are drawn later, over the others. */
 const drawnLater: ShownBreaker[] = ['closed', 'forced_closed', 'forced_open', 'half_open', 'open']
@@ -40,7 +43,9 @@ export function CircuitMap({
   onSelect: (id: string) => void
 }) {
   const input = useMapInput(rows)
-  const layout = useGraphLayout(input)
+  const wide = useGraphLayout(input)
+  const layout = useMemo(() => wide && narrowed(wide), [wide])
+  const [frame, width] = useWidth()
   const windows = [...new Set(rows.map((row) => row.windowS))]
   return (
     <section
@@ -51,8 +56,17 @@ export function CircuitMap({
         <span>callers</span>
         <span>called</span>
       </div>
-      <div className="br-map flex flex-1" aria-busy={!layout}>
-        {layout && <Picture layout={layout} rows={rows} now={now} selected={selected} onSelect={onSelect} />}
+      <div ref={frame} className="br-map flex flex-1" aria-busy={!layout}>
+        {layout && width > 0 && (
+          <Picture
+            layout={layout}
+            width={width}
+            rows={rows}
+            now={now}
+            selected={selected}
+            onSelect={onSelect}
+          />
+        )}
       </div>
       <Legend windowS={windows.length === 1 ? windows[0] : undefined} />
     </section>
@@ -88,6 +102,19 @@ function linesOf(rows: readonly CircuitRow[], layout: GraphLayout): Line[] {
   })
 }
 
+/** Px of the place the map has. */
+function useWidth(): [(element: HTMLElement | null) => void, number] {
+  const [element, setElement] = useState<HTMLElement | null>(null)
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    if (!element) return
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [element])
+  return [setElement, width]
+}
+
 function middleOf(points: readonly Point[]): Point {
   const last = points.at(-1) ?? { x: 0, y: 0 }
   return { x: last.x - badgeWidth / 2, y: last.y }
@@ -95,12 +122,15 @@ function middleOf(points: readonly Point[]): Point {
 
 function Picture({
   layout,
+  width,
   rows,
   now,
   selected,
   onSelect,
 }: {
   layout: GraphLayout
+  /** Px there are. */
+  width: number
   rows: readonly CircuitRow[]
   now: number
   selected: string | undefined
@@ -113,14 +143,15 @@ function Picture({
       Number(a.row.id === selected) - Number(b.row.id === selected),
   )
   const parties = useMemo(() => partiesOf(rows), [rows])
+  const scale = Math.max(smallest, Math.min(1, (width - 2 * margin) / Math.max(1, layout.width)))
   const hot = rows.find((row) => row.id === selected)?.downstream.id
   const { cursor, onKeyDown, onFocus } = useCursor(lines, selected)
   return (
     <div
       className="br-picture m-auto"
-      style={{ width: layout.width + 2 * margin, height: layout.height + 2 * margin }}
+      style={{ width: layout.width * scale + 2 * margin, height: layout.height * scale + 2 * margin }}
     >
-      <div className="absolute" style={{ left: margin, top: margin }}>
+      <div style={{ left: margin, top: margin, transform: scale < 1 ? `scale(${scale})` : undefined }}>
         <svg className="br-lines" width={layout.width} height={layout.height} aria-hidden="true">
           {drawn.map(({ row, points }) => (
             <g key={row.id}>
@@ -274,7 +305,12 @@ export const kindIcons: Record<CircuitParty['kind'], ReactNode> = {
 
 function Party({ party, words, at, hot }: PartyShown & { at: Point; hot: boolean }) {
   return (
-    <div className="br-node" data-hot={hot} style={{ left: at.x, top: at.y }} title={party.id}>
+    <div
+      className="br-node"
+      data-hot={hot}
+      style={{ left: at.x, top: at.y, width: partyWidth }}
+      title={party.id}
+    >
       {kindIcons[party.kind]}
       <b>{party.name}</b>
       <small>{words}</small>

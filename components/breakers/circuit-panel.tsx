@@ -72,7 +72,7 @@ function Clock({ row, now }: { row: CircuitRow; now: number }) {
         />
         <p className="text-ink-2 [overflow-wrap:anywhere]">“{forced.reason}”</p>
         <p className="mb-2 text-t1 text-ink-3">
-          <Actor id={forced.by} /> <RelativeTime at={forced.since} />, signed
+          <Actor id={forced.by} />, <RelativeTime at={forced.since} />, signed
         </p>
       </>
     )
@@ -80,7 +80,7 @@ function Clock({ row, now }: { row: CircuitRow; now: number }) {
   if (status === 'closed' || until === undefined) return null
   if (status === 'half_open') {
     return (
-      <Left now={now} from={row.since} until={until} what="its probe is lost" beside="one probe is out" />
+      <Left now={now} from={row.since} until={until} what="counts as failed at" beside="one probe is out" />
     )
   }
   const doubled = doubledWords(row.reopened ?? 0)

@@ -44,7 +44,7 @@ function Note({ row, now }: { row: CircuitRow; now: number }) {
         </p>
         <p className="text-ink-2">“{forced.reason}”</p>
         <p className="text-t1 text-ink-3">
-          <Actor id={forced.by} /> <RelativeTime at={forced.since} />, signed
+          <Actor id={forced.by} />, <RelativeTime at={forced.since} />, signed
         </p>
       </div>
       {me && satisfies(me.roles, 'operator') && !row.reported && (

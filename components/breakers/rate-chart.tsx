@@ -10,15 +10,15 @@ const size = { width: 408, height: 96, left: 28, top: 8, bottom: 78 }
 
 /** The error rate of the last minutes against its threshold, with the moment it opened. */
 export function RateChart({ row, now }: { row: CircuitRow; now: number }) {
-  const { series, windowS, threshold } = row
+  const { series, threshold } = row
   const hydrated = useHydrated()
   const from = series[0]?.at ?? now - 300_000
-  const points = useMemo(() => ratesOf(series, windowS, now), [series, windowS, now])
+  const points = useMemo(() => pointsOf(row, now), [row, now])
   const x = (at: number) => size.left + ((at - from) / Math.max(1, now - from)) * (size.width - size.left)
   const y = (rate: number) => size.bottom - rate * (size.bottom - size.top)
   const paths = ratePaths(points, threshold, x, y)
-  const opened = row.status !== 'closed' && row.since > from ? row.since : undefined
-  const flat = flatFrom(row, points)
+  const opened = row.status === 'open' && row.since > from ? row.since : undefined
+  const flat = flatFrom(row, from)
   const minutes = Math.round((now - from) / 60_000)
   const words = `Error rate over ${minutes} minutes: ${percentNumber(row.errorRate)} percent now, against a threshold of ${percentNumber(threshold)}`
   return (
@@ -66,11 +66,17 @@ export function RateChart({ row, now }: { row: CircuitRow; now: number }) {
   )
 }
 
-/** An open breaker lets no calls pass that could change its rate: from where what is known ends, it holds on. */
-function flatFrom(row: CircuitRow, points: readonly RatePoint[]): number | undefined {
-  if (row.status !== 'open' || row.errorRate === 0) return undefined
-  const last = points.findLast((point) => point.at <= row.since + 10_000)
-  return Math.max(row.series[0]?.at ?? 0, last?.at ?? row.since)
+/** Its rates; of an open breaker until it opened: no calls pass that could change the rate it opened at. */
+function pointsOf(row: CircuitRow, now: number): RatePoint[] {
+  const points = ratesOf(row.series, row.windowS, now)
+  if (row.status !== 'open') return points
+  const before = points.filter(({ at }) => at < row.since)
+  return before.length === 0 ? [] : [...before, { at: row.since, rate: row.errorRate }]
+}
+
+/** From where the rate of an open breaker holds on. */
+function flatFrom(row: CircuitRow, from: number): number | undefined {
+  return row.status === 'open' && row.errorRate > 0 ? Math.max(from, row.since) : undefined
 }
 
 /** Between the words at both ends. */
@@ -82,12 +88,12 @@ const spark = { width: 72, height: 20 }
 
 /** The same as a line among words. */
 export function RateSpark({ row, now }: { row: CircuitRow; now: number }) {
-  const { series, windowS, threshold } = row
+  const { series, threshold } = row
   const from = series[0]?.at ?? now - 300_000
   const x = (at: number) => ((at - from) / Math.max(1, now - from)) * spark.width
   const y = (rate: number) => spark.height - 2 - rate * (spark.height - 4)
-  const paths = ratePaths(ratesOf(series, windowS, now), threshold, x, y)
-  const flat = flatFrom(row, ratesOf(series, windowS, now))
+  const paths = ratePaths(pointsOf(row, now), threshold, x, y)
+  const flat = flatFrom(row, from)
   return (
     <svg
       width={spark.width}

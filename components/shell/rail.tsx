@@ -23,13 +23,18 @@ function WaitingCount({ className }: { className?: string }) {
   )
 }
 
+/** On a phone not all rooms fit: the one that is open is among those in sight. */
+function intoSight(link: HTMLAnchorElement | null): void {
+  link?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+}
+
 /** The rooms at the side; on a phone, along the foot. */
 export function Rail() {
   const pathname = usePathname()
   return (
     <nav
       aria-label="Main"
-      className="flex gap-px border-r p-2 max-md:order-last max-md:justify-around max-md:gap-0 max-md:border-r-0 max-md:border-t max-md:px-1 max-md:py-0 max-md:pb-[env(safe-area-inset-bottom)] md:flex-col max-md:group-has-[[data-phone-page]]/shell:hidden"
+      className="flex gap-px border-r p-2 max-md:order-last max-md:overflow-x-auto max-md:gap-0 max-md:[scrollbar-width:none] max-md:border-r-0 max-md:border-t max-md:px-1 max-md:py-0 max-md:pb-[env(safe-area-inset-bottom)] md:flex-col max-md:group-has-[[data-phone-page]]/shell:hidden"
     >
       {rooms.map((room) => {
         const here = isInRoom(pathname, room.href)
@@ -38,6 +43,7 @@ export function Rail() {
             key={room.href}
             href={room.href}
             aria-current={here ? 'page' : undefined}
+            ref={here ? intoSight : undefined}
             className={cx(
               'ring-inside relative flex items-center rounded-r2 md:h-8 md:gap-2 md:px-2',
               room.href === links.settings() && 'md:mt-auto',
