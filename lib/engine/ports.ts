@@ -11,6 +11,7 @@ import type { RunId } from '@/lib/base/ids'
 import type { ApprovalKind } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import type { TerminalStatus } from './facts'
+import type { NewSignal } from './signal-ports'
 
 /** A ledger row. `hash` = SHA-256 of `prevHash + "." + token`; the first row's `prevHash` is the hash of the `wid`. */
 export interface LedgerRow {
@@ -153,6 +154,8 @@ export interface Commit {
    */
   lease?: LeaseRef
   answer?: IdempotentAnswer
+  /** Who is told of the errors in it. */
+  signals?: NewSignal[]
 }
 
 export interface LedgerStore {

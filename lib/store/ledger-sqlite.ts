@@ -15,6 +15,7 @@ import type {
 } from '@/lib/engine/ports'
 import type { GroupWriter } from './group-writer'
 import * as refusals from './refusals'
+import { signalWriter } from './signals-sqlite'
 import { type AppendEvent, maxValueBytes } from './store'
 
 /*
@@ -158,6 +159,7 @@ function applyCommit(write: Write, commit: Commit, now: number): number[] {
     write.checkpoint.run(jti, runId, node, visit, keyId, sealed, expiresAt)
   }
   for (const approval of commit.approvals) writeApproval(write, runId, approval)
+  for (const signal of commit.signals ?? []) write.signal(runId, signal)
   if (!commit.create) write.noWaits.run(runId)
   for (const circuit of commit.projection.waitsOn ?? []) write.wait.run(runId, circuit)
   if (commit.answer) {
@@ -320,6 +322,7 @@ function writeStatements(db: Database) {
     ),
     noWaits: db.prepare('DELETE FROM run_waits WHERE run_id = ?'),
     wait: db.prepare('INSERT INTO run_waits (run_id, circuit) VALUES (?, ?) ON CONFLICT DO NOTHING'),
+    signal: signalWriter(db),
     answered: db.prepare<[string, string], { requestHash: Hash }>(
       'SELECT request_hash AS requestHash FROM answers WHERE scope = ? AND key = ?',
     ),

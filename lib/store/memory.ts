@@ -16,9 +16,11 @@ import type {
   StoredValue,
   WorkflowRecord,
 } from '@/lib/engine/ports'
+import type { SignalRecord } from '@/lib/engine/signal-ports'
 import { memoryCircuits } from './circuits-memory'
 import { memoryApprovals, memoryRuns, memoryWorkflows } from './memory-queries'
 import * as refusals from './refusals'
+import { memorySignals } from './signals-memory'
 import { type AppendEvent, answerKeptMs, maxValueBytes, type Store } from './store'
 
 /*
@@ -47,6 +49,7 @@ export interface Tables {
   workflows: Map<string, WorkflowRecord>
   answers: Map<string, IdempotentAnswer & { answeredAt: number }>
   seenJtis: Map<string, number>
+  signals: Map<string, SignalRecord>
 }
 
 /** A fresh, empty store. The clock dates remembered answers; it stands still when none is given. */
@@ -60,6 +63,7 @@ export function memoryStore(clock: Clock = { now: () => 0 }): Store {
     workflows: new Map(),
     answers: new Map(),
     seenJtis: new Map(),
+    signals: new Map(),
   }
   const listeners = new Set<(event: AppendEvent) => void>()
   const appended = (event: AppendEvent): void => {
@@ -71,6 +75,7 @@ export function memoryStore(clock: Clock = { now: () => 0 }): Store {
     workflows: memoryWorkflows(tables),
     runs: memoryRuns(tables),
     approvals: memoryApprovals(tables),
+    signals: memorySignals(tables.signals),
     circuits: memoryCircuits(() => waitsOf(tables)),
     onAppend(listener) {
       const own = (event: AppendEvent) => listener(event)
@@ -154,6 +159,10 @@ function applyCommit(tables: Tables, commit: Commit, now: number): number[] {
   for (const value of commit.values) keepValue(tables, value)
   for (const point of commit.checkpoints) tables.checkpoints.set(point.jti, { ...point })
   for (const approval of commit.approvals) keepApproval(tables, runId, approval)
+  for (const signal of commit.signals ?? []) {
+    const waiting = { runId, attempts: 0, nextAt: signal.createdAt, state: 'waiting', answer: '' } as const
+    if (!tables.signals.has(signal.id)) tables.signals.set(signal.id, { ...signal, ...waiting })
+  }
   if (answer) tables.answers.set(answerKey(answer.scope, answer.key), { ...answer, answeredAt: now })
   return positions
 }

@@ -35,6 +35,7 @@ import { sqliteLeases } from './leases-sqlite'
 import { sqliteForget, sqliteLedger } from './ledger-sqlite'
 import { findMigrations, migrate, pending, readMigrations } from './migrate'
 import { sqliteRuns } from './runs-sqlite'
+import { sqliteSignals } from './signals-sqlite'
 import { asStoreProblem, storageCode } from './sqlite-problem'
 import { answerKeptMs, type Store } from './store'
 import { sqliteWorkflows } from './workflows-sqlite'
@@ -86,6 +87,7 @@ export async function openStore(dataDir: string, options: OpenOptions = {}): Pro
     runs: sqliteRuns(control),
     approvals: sqliteApprovals(control),
     circuits: sqliteCircuits(db, writer),
+    signals: sqliteSignals(db, writer),
     onAppend: (listener) => watch.listen(listener),
     forget: (now) => forget(now - answerKeptMs, now),
     async close() {

@@ -11,6 +11,7 @@ import type {
   WorkflowRecord,
   WorkflowStore,
 } from '@/lib/engine/ports'
+import type { SignalStore } from '@/lib/engine/signal-ports'
 
 /** One page of a list. `next` is the cursor of the next page; absent on the last one. */
 export interface Slice<T> {
@@ -141,6 +142,7 @@ export interface Store {
   readonly runs: RunQueries
   readonly approvals: ApprovalQueries
   readonly circuits: CircuitStore
+  readonly signals: SignalStore
   /**
    * Tells of every append from now on, by this process at once and by others within a quarter of a second. Returns the
    * function that stops it. A listener must not throw and not take long: commits wait for it.

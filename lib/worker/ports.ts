@@ -5,6 +5,7 @@ import type { JsonObject } from '@/lib/base/json'
 import type { CircuitChange } from '@/lib/breaker/terms'
 import type { LeaseRef, LeaseStore, LedgerStore, RunHeader, SealedCheckpoint } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
+import type { SignalStore } from '@/lib/engine/signal-ports'
 import type { Reach } from '@/lib/runners/no-reach'
 import type { AgentDirectory, Resolver, Runner } from '@/lib/runners/runner'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
@@ -70,6 +71,8 @@ export interface WorkerPorts {
   book: RunBook
   ledger: LedgerStore
   leases: LeaseStore
+  /** Whom agents are to be told of errors; absent: nobody is told. */
+  signals?: SignalStore
   vault: Vault
   signer: Signer
   timer: Timer

@@ -37,6 +37,7 @@ import { approvalProjectionOf, projectionOf } from '@/lib/engine/projection'
 import type { Approval, Run } from '@/lib/engine/run'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import type { Timer } from './ports'
+import { signalsOf } from './signals-of'
 import { jsonValue } from './values'
 
 /** Signs for this installation. */
@@ -55,6 +56,8 @@ export interface RunBookPorts {
   chance(): number
   /** The graph of a pinned version; throws Problem `not_found`. */
   graphOf(version: string): Promise<GraphIndex>
+  /** Which of these agents are told of errors (AERR section 5); absent: none. */
+  hearErrors?(agents: string[]): Promise<string[]>
   /** Is told of facts right after they became durable. Must not throw, nor take long, nor keep the run. */
   told?: (told: FactsTold) => void
 }
@@ -120,6 +123,7 @@ const busyPauseMs = { first: 50, longest: 1600 }
 export class RunBook {
   private readonly pages = new Map<RunId, Page>()
   private readonly ports: RunBookPorts
+  private readonly signalListeners = new Set<() => void>()
 
   constructor(ports: RunBookPorts) {
     this.ports = ports
@@ -160,6 +164,12 @@ export class RunBook {
       const entry = await this.current(runId, page)
       return reader(entry.run, entry.header)
     })
+  }
+
+  /** Tells when signals were written here that wait to be sent. Returns how to stop listening. */
+  onSignals(listener: () => void): () => void {
+    this.signalListeners.add(listener)
+    return () => void this.signalListeners.delete(listener)
   }
 
   /** Drops what is held of a run, so that the next read folds it anew. */
@@ -269,8 +279,10 @@ export class RunBook {
       approvals,
       lease: granted[0]?.wish.along.lease,
       answer: granted[0]?.wish.along.answer?.(granted[0].decision),
+      signals: await signalsOf(run, facts, ports),
     }
     await ports.ledger.commit(commit)
+    if (commit.signals) for (const listener of this.signalListeners) listener()
     entry.lastHash = rows.at(-1)?.hash ?? entry.lastHash
     for (const { wish, decision } of granted) wish.resolve(decision)
     ports.told?.({ runId, header: entry.header, run, facts })

@@ -8,6 +8,7 @@ import type { RunId } from '@/lib/base/ids'
 import { faultPauseMs, RunDriver } from './drive'
 import { Hold } from './hold'
 import type { WorkerPorts } from './ports'
+import { sendSignals } from './signals'
 
 /** 30 s: two missed heartbeats and a skewed clock. */
 export const leaseMs = 30_000
@@ -44,6 +45,7 @@ class WorkerLoop implements Worker {
   private signalled = false
   private claiming: Promise<void> = Promise.resolve()
   private beating: Promise<void> = Promise.resolve()
+  private telling: Promise<void> = Promise.resolve()
   private unlisten: () => void = () => undefined
 
   constructor(ports: WorkerPorts, owner: string) {
@@ -61,6 +63,8 @@ class WorkerLoop implements Worker {
     })
     this.claiming = this.claimLoop()
     this.beating = this.heartbeatLoop()
+    const { signals } = this.ports
+    if (signals) this.telling = sendSignals(this.ports, signals, this.draining.signal)
   }
 
   wake(): void {
@@ -79,6 +83,7 @@ class WorkerLoop implements Worker {
     })
     // A claim that was under way may still bring a run: it is let go like the others.
     await this.claiming
+    await this.telling
     await Promise.allSettled([...this.drivers.values()].map(({ done }) => done))
     grace.abort()
     this.stopped.abort()

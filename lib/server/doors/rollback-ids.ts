@@ -1,5 +1,5 @@
 import { prefixed, type RollbackId, uuidOfText } from '@/lib/base/ids'
-import { bareId } from './aerr-words'
+import { bareId } from '@/lib/ect/aerr-words'
 
 const bareUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const ownId = /^rb_[0-9a-f]{32}$/

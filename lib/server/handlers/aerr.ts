@@ -1,7 +1,7 @@
 /** The endpoints of AERR, as its sections 5 to 7 print them. */
 import { z } from 'zod'
+import { aerrAgentId, bareId, hexHash, mustBeSender } from '@/lib/ect/aerr-words'
 import { scopeOfCascade } from '@/lib/rollback/scope'
-import { aerrAgentId, bareId, hexHash, mustBeSender } from '../doors/aerr-words'
 import { callerOf } from '../doors/caller'
 import { bodyOf, door } from '../doors/door'
 import { tellError } from '../doors/error-door'

@@ -1,7 +1,7 @@
 /** The endpoints of the cascade draft, as NOTES section 4 prints them. */
 import { z } from 'zod'
+import { bareId } from '@/lib/ect/aerr-words'
 import { scopeOfCascade } from '@/lib/rollback/scope'
-import { bareId } from '../doors/aerr-words'
 import { callerOf, refuseRepeated } from '../doors/caller'
 import { checkpointAnswer } from '../doors/checkpoint-door'
 import { bodyOf, door } from '../doors/door'

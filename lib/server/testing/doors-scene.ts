@@ -142,20 +142,22 @@ export class DoorsScene {
     })
   }
 
+  /** A run whose first step agent A has done. */
+  async begun({ more = {}, write = {} }: { more?: object; write?: object } = {}): Promise<{ runId: RunId }> {
+    const { record } = await importWorkflow(this.house, workflow(more, write), { by: 'person:ada' })
+    const { version } = record
+    const runId = await startRun(this.house, { version, input: {}, by: 'person:ada', dryRun: false })
+    await this.does(runId, 'look', this.a)
+    return { runId }
+  }
+
   /** A run up to where `report` is offered, and the checkpoint of `write`. */
   async written(
     before = 'before\n',
-    { more = {}, write = {} }: { more?: object; write?: object } = {},
+    changed: { more?: object; write?: object } = {},
   ): Promise<{ runId: RunId; checkpoint: string }> {
     fs.writeFileSync(this.file, before)
-    const { record } = await importWorkflow(this.house, workflow(more, write), { by: 'person:ada' })
-    const runId = await startRun(this.house, {
-      version: record.version,
-      input: {},
-      by: 'person:ada',
-      dryRun: false,
-    })
-    await this.does(runId, 'look', this.a)
+    const { runId } = await this.begun(changed)
     const checkpoint = await this.until(runId, (run) => {
       const { state, checkpoint } = run.visits.get('write') ?? {}
       return state?.status === 'done' ? checkpoint : undefined
