@@ -7,6 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import type {
   ApprovalSpec,
   Budget,
+  Containment,
   GraphEdge,
   GraphNode,
   Policy,
@@ -17,11 +18,13 @@ import type {
   WorkflowGraph,
 } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
+import { containmentWords, type Reading, readContained, resourceWords } from './atd-constraints'
 import { unknownMembers, withInner, withShape } from './atd-members'
 import {
   actionObject,
   agentConfigObject,
   budgetObject,
+  containmentObject,
   defaultReason,
   defaultRole,
   edgeObject,
@@ -51,7 +54,17 @@ export interface ReadDescriptor {
   edgeAt: number[]
 }
 
-const workflowMembers = ['wf_id', 'description', 'nodes', 'edges', 'input', 'policy', 'vocabulary', 'budget']
+const workflowMembers = [
+  'wf_id',
+  'description',
+  'nodes',
+  'edges',
+  'input',
+  'policy',
+  'vocabulary',
+  'budget',
+  'containment',
+]
 const nodeMembers = [
   'id',
   'label',
@@ -59,6 +72,7 @@ const nodeMembers = [
   'hitl_required',
   'hitl',
   'resource_hints',
+  'constraints',
   'agent',
   'agent_config',
   'action',
@@ -83,6 +97,7 @@ export function readDescriptor(source: Json, tell: Tell): ReadDescriptor | undef
   const nodes = readList(read.list('nodes', true), ['nodes'], readNode, tell)
   const edges = readList(read.list('edges', true), ['edges'], readEdge, tell)
   const input = read.object('input')
+  const containment = readContainment(read.object('containment'), tell)
   const graph: WorkflowGraph = {
     name: read.name('wf_id', maxNameLength, 'untitled'),
     description: read.text('description', '', 20_000),
@@ -97,6 +112,7 @@ export function readDescriptor(source: Json, tell: Tell): ReadDescriptor | undef
     budget: readBudget(read.object('budget'), tell),
     policy: readPolicy(read.object('policy'), tell),
     rules: [],
+    ...(containment ? { containment } : {}),
     extra: unknownMembers(source, workflowMembers),
   }
   graph.extra = workflowExtra(source, graph)
@@ -105,7 +121,7 @@ export function readDescriptor(source: Json, tell: Tell): ReadDescriptor | undef
 
 function workflowExtra(source: JsonObject, graph: WorkflowGraph): JsonObject {
   let extra = graph.extra
-  const { policy, budget } = source
+  const { policy, budget, containment } = source
   if (isJsonObject(policy))
     extra = withInner(
       extra,
@@ -117,6 +133,12 @@ function workflowExtra(source: JsonObject, graph: WorkflowGraph): JsonObject {
       extra,
       'budget',
       withShape(budget, {}, (e) => budgetObject(graph, e)),
+    )
+  if (isJsonObject(containment))
+    extra = withInner(
+      extra,
+      'containment',
+      withShape(containment, {}, (e) => containmentObject(graph, e)),
     )
   return withShape(source, extra, (e) => workflowObject({ ...graph, nodes: [], edges: [] }, e))
 }
@@ -189,7 +211,12 @@ function readNode(source: JsonObject, path: GraphPath, tell: Tell): GraphNode | 
     priority,
     ...(timeoutS === undefined ? {} : { timeoutS }),
     ...(retry ? { retry } : {}),
-    extra: unknownMembers(source, nodeMembers),
+    ...readContained(named.reading, constrained.reading),
+    // As they were written: what they say counts where the hints are silent (atd-constraints.ts).
+    extra: {
+      ...unknownMembers(source, nodeMembers),
+      ...(source.constraints === undefined ? {} : { constraints }),
+    },
   }
   node.extra = nodeExtra(source, node)
   return node
@@ -200,9 +227,9 @@ function nodeExtra(source: JsonObject, node: GraphNode): JsonObject {
   let extra = node.extra
   const { resource_hints: hints, hitl, retry, action, agent_config: agentConfig } = source
   if (isJsonObject(hints)) {
-    const unknown = unknownMembers(hints, ['priority', 'timeout_s'])
+    const unknown = unknownMembers(hints, ['priority', 'timeout_s', ...Object.keys(resourceWords)])
     const write = (inner: JsonObject) => hintsObject(node, inner, node.extra)
-    extra = withInner(extra, 'resource_hints', withShape(hints, unknown, write))
+    extra = withInner(extra, 'resource_hints', withShape(hints, { ...unknown, ...textsOf(hints) }, write))
   }
   const { approval } = node
   if (isJsonObject(hitl) && approval)
@@ -229,6 +256,15 @@ function nodeExtra(source: JsonObject, node: GraphNode): JsonObject {
     extra = withInner(extra, 'agent_config', kept)
   }
   return withShape(source, extra, (inner) => nodeObject(node, inner))
+}
+
+/** Amounts that were written as texts, to be written as texts again. */
+function textsOf(hints: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(hints).filter(
+      ([name, value]) => Object.hasOwn(resourceWords, name) && typeof value === 'string',
+    ),
+  )
 }
 
 function readWork(
@@ -366,6 +402,16 @@ function readBudget(source: JsonObject | undefined, tell: Tell): Budget {
   return budget
 }
 
+function readContainment(source: JsonObject | undefined, tell: Tell): Containment | undefined {
+  if (!source) return undefined
+  const read = reader(source, ['containment'], tell)
+  read.onlyKnown(Object.keys(containmentWords))
+  const onError = read.reading('on_error', containmentWords.on_error)
+  const onUnprepared = read.reading('on_unprepared', containmentWords.on_unprepared)
+  if (onError === undefined && onUnprepared === undefined) return undefined
+  return { ...(onError ? { onError } : {}), ...(onUnprepared ? { onUnprepared } : {}) }
+}
+
 /** Reads members of one object by type; what has the wrong type is told and read as absent. */
 function reader(source: JsonObject, path: GraphPath, tell: Tell) {
   const wrong = (name: string, expected: string) =>
@@ -413,6 +459,12 @@ function reader(source: JsonObject, path: GraphPath, tell: Tell) {
     flag: (name: string) => take(name, isFlag, 'true or false'),
     number: (name: string) => take(name, isNumber, 'a number'),
     object: (name: string) => take(name, isJsonObject, 'an object'),
+    reading<T extends string | number>(name: string, { expected, read }: Reading<T>): T | undefined {
+      if (!Object.hasOwn(source, name)) return undefined
+      const value = read(source[name])
+      if (value === undefined) wrong(name, expected)
+      return value
+    },
     list(name: string, required = false): Json[] {
       if (required && !Object.hasOwn(source, name)) missing(name, 'a list')
       return take(name, isList, 'a list') ?? []

@@ -5,6 +5,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import type { ApprovalSpec, GraphEdge, GraphNode, Retry, Silence, WorkflowGraph } from '@/lib/workflow/graph'
+import { constraintsOf, resourcePrefix, resourceWords, spelled } from './atd-constraints'
 import { arrange, innerExtra, type Member } from './atd-members'
 
 export const defaultRole = 'operator'
@@ -17,8 +18,15 @@ export const retryDefaults: Omit<Retry, 'maxAttempts'> = {
 }
 
 /** Parts that keep an extra of their own inside the extra of what holds them. */
-export const nestedInNode = ['resource_hints', 'hitl', 'retry', 'action', 'agent_config'] as const
-export const nestedInWorkflow = ['policy', 'budget'] as const
+export const nestedInNode = [
+  'resource_hints',
+  'constraints',
+  'hitl',
+  'retry',
+  'action',
+  'agent_config',
+] as const
+export const nestedInWorkflow = ['policy', 'budget', 'containment'] as const
 
 /** The descriptor of a graph as a JSON value. Throws Problem `workflow_invalid` for what ATD has no words for. */
 export function descriptorOf(graph: WorkflowGraph): JsonObject {
@@ -54,6 +62,7 @@ export function workflowObject(graph: WorkflowGraph, extra: JsonObject): JsonObj
       optional('input', graph.input),
       whenFilled('policy', policyObject(graph, innerExtra(extra, 'policy'))),
       whenFilled('budget', budgetObject(graph, innerExtra(extra, 'budget'))),
+      whenFilled('containment', containmentObject(graph, innerExtra(extra, 'containment'))),
       { name: 'nodes', value: graph.nodes.map((node) => nodeObject(node, node.extra)), implied: false },
       { name: 'edges', value: graph.edges.map((edge) => edgeObject(edge, edge.extra)), implied: false },
     ],
@@ -94,6 +103,14 @@ export function budgetObject({ budget }: WorkflowGraph, extra: JsonObject): Json
   )
 }
 
+export function containmentObject({ containment }: WorkflowGraph, extra: JsonObject): JsonObject {
+  return arrange(
+    [optional('on_error', containment?.onError), optional('on_unprepared', containment?.onUnprepared)],
+    extra,
+    [],
+  )
+}
+
 export function edgeObject(edge: GraphEdge, extra: JsonObject): JsonObject {
   return arrange(
     [
@@ -118,6 +135,7 @@ export function nodeObject(node: GraphNode, extra: JsonObject): JsonObject {
       whenFilled('resource_hints', hintsObject(node, innerExtra(extra, 'resource_hints'), extra)),
       ...workMembers(node, extra),
       optional('retry', node.retry && retryObject(node.retry, innerExtra(extra, 'retry'))),
+      constraintsMember(node, extra),
     ],
     extra,
     nestedInNode,
@@ -160,10 +178,22 @@ export function hintsObject(node: GraphNode, extra: JsonObject, nodeExtra: JsonO
         value: node.timeoutS,
         implied: node.timeoutS === constrained.timeoutS,
       },
+      ...Object.entries(resourceWords).map(([name, { word, reading }]) => {
+        const value = node.resources?.[word]
+        const fromConstraint = reading.read(innerExtra(nodeExtra, 'constraints')[resourcePrefix + name])
+        return { name, value: spelled(value, extra[name], reading), implied: value === fromConstraint }
+      }),
     ],
     extra,
-    [],
+    Object.keys(resourceWords),
   )
+}
+
+/** Written where it stood, though it be empty. */
+function constraintsMember(node: GraphNode, extra: JsonObject): Member {
+  const value = constraintsOf(node, innerExtra(extra, 'constraints'))
+  const isWritten = Object.hasOwn(extra, 'constraints') || Object.keys(value).length > 0
+  return { name: 'constraints', value: isWritten ? value : undefined, implied: !isWritten }
 }
 
 /** What a node's `constraints` say in the graph's words (ATD, Resource Claim Format). */

@@ -112,6 +112,51 @@ describe('extension members', () => {
     expect(JSON.parse(writeAtd(graphOf(text)))).toEqual({ ...JSON.parse(text), description: undefined })
   })
 
+  it('say what a step asks of its pool and of the breaker before it', () => {
+    const constraints = {
+      'atd.resource_cpu': '2',
+      'atd.resource_gpu': '0',
+      'atd.resource_network_mbps': 100,
+      'atd.circuit_threshold': 0.3,
+      'atd.circuit_window_s': 120,
+      'hp.circuit_min_calls': 5,
+      'hp.when_open': 'degrade',
+      'hp.on_error': 'rollback',
+      note: 1,
+    }
+    const hints = { cpu: '1.5', memory_mb: 4096 }
+    const containment = { on_error: 'escalate', on_unprepared: 'partial' }
+    const text = descriptor({ containment }, { constraints, resource_hints: hints })
+    const graph = graphOf(text)
+    expect(graph.containment).toEqual({ onError: 'escalate', onUnprepared: 'partial' })
+    expect(graph.nodes[0]).toMatchObject({
+      resources: { cpu: 1.5, memoryMb: 4096, gpu: 0, networkMbps: 100 },
+      circuit: { threshold: 0.3, windowS: 120, minCalls: 5 },
+      whenOpen: 'degrade',
+      onError: 'rollback',
+    })
+    expect(JSON.parse(writeAtd(graph))).toEqual({ ...JSON.parse(text), description: undefined })
+  })
+
+  it('are changed where the graph was changed, and stay as they were spelled elsewhere', () => {
+    const constraints = {
+      'atd.resource_cpu': '2',
+      'atd.circuit_window_s': '90',
+      'hp.when_open': 'fail',
+      note: 1,
+    }
+    const graph = graphOf(descriptor({}, { constraints, resource_hints: { memory_mb: '64', gpu: '1' } }))
+    const [node] = graph.nodes as [WorkflowGraph['nodes'][number]]
+    const { whenOpen: _, ...rest } = node
+    const resources = { memoryMb: 64, gpu: 2 }
+    const changed = { ...rest, resources, circuit: { ...node.circuit, threshold: 0.1 } }
+    expect(JSON.parse(writeAtd({ ...graph, nodes: [changed] })).nodes[0]).toEqual({
+      id: 'a',
+      resource_hints: { memory_mb: '64', gpu: 2 },
+      constraints: { 'atd.circuit_window_s': '90', note: 1, 'atd.circuit_threshold': 0.1 },
+    })
+  })
+
   it('are written as changed when the graph was changed', () => {
     const graph = graphOf(descriptor({ zeta: 1 }, { priority_note: 'x' }))
     const [node] = graph.nodes
@@ -169,6 +214,26 @@ describe('refuses, with a place and a way to mend', () => {
       'a bad priority among constraints',
       descriptor({}, { constraints: { 'atd.resource_priority': 1 } }),
       '1:72 atd_wrong_type /nodes/0/constraints/atd.resource_priority "atd.resource_priority" is 1; one of "critical", "high", "normal", "low" was expected.',
+    ],
+    [
+      'an amount that is none',
+      descriptor({}, { resource_hints: { cpu: 'two' } }),
+      '1:57 atd_wrong_type /nodes/0/resource_hints/cpu "cpu" is "two"; a number from 0 to 10,000 was expected.',
+    ],
+    [
+      'a share of failures above all of them',
+      descriptor({}, { constraints: { 'atd.circuit_threshold': 50 } }),
+      '1:72 atd_wrong_type /nodes/0/constraints/atd.circuit_threshold "atd.circuit_threshold" is 50; a number from 0 to 1 was expected.',
+    ],
+    [
+      'a breaker rule that is none',
+      descriptor({}, { constraints: { 'hp.when_open': 'skip' } }),
+      '1:63 atd_wrong_type /nodes/0/constraints/hp.when_open "hp.when_open" is "skip"; one of "wait", "fail", "degrade" was expected.',
+    ],
+    [
+      'a containment that is none',
+      descriptor({ containment: { on_unprepared: 'go' } }),
+      '1:77 atd_wrong_type /containment/on_unprepared "on_unprepared" is "go"; one of "ask", "partial", "abort" was expected.',
     ],
     [
       'a wrong type',
@@ -270,7 +335,7 @@ describe('any descriptor', () => {
   const json = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>
   const unknown = fc.dictionary(
     fc.oneof(
-      fc.constantFrom('$shape', '$$shape', '__proto__', 'note', 'cpu', '0', 'constructor'),
+      fc.constantFrom('$shape', '$$shape', '__proto__', 'note', 'disk', '0', 'constructor'),
       fc.string().map((name) => `x-${name}`),
     ),
     json,
@@ -306,12 +371,21 @@ describe('any descriptor', () => {
           label: rare(fc.oneof(fc.constant(id), fc.string())),
           reversible: rare(fc.boolean()),
           resource_hints: rare(
-            shuffled({ priority: rare(priority), timeout_s: rare(fc.integer({ min: 1, max: 99 })) }),
+            shuffled({
+              priority: rare(priority),
+              timeout_s: rare(fc.integer({ min: 1, max: 99 })),
+              cpu: rare(fc.constantFrom('2', 2, '0.5')),
+              gpu: rare(fc.constantFrom('0', 0)),
+              memory_mb: rare(fc.constant(4096)),
+            }),
           ),
           constraints: rare(
             shuffled({
               'atd.resource_priority': rare(priority),
               'atd.resource_timeout_s': rare(fc.constant(9)),
+              'atd.resource_cpu': rare(fc.constantFrom('2', 2)),
+              'atd.circuit_threshold': rare(fc.constantFrom(0.25, '0.25')),
+              'hp.when_open': rare(fc.constantFrom('wait', 'degrade')),
             }),
           ),
           retry: rare(
@@ -364,6 +438,12 @@ describe('any descriptor', () => {
             fc.array(closed({ path: fc.constant('notes'), access: fc.constantFrom('read', 'write') })),
           ),
           private_targets: rare(fc.array(fc.constant('127.0.0.1:80'))),
+        }),
+      ),
+      containment: rare(
+        closed({
+          on_error: rare(fc.constantFrom('nothing', 'rollback')),
+          on_unprepared: rare(fc.constant('partial')),
         }),
       ),
       budget: rare(closed({ max_run_s: rare(fc.constant(9)), max_concurrent: rare(fc.constant(2)) })),

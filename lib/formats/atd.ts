@@ -9,9 +9,9 @@
  *
  * The draft's members
  *   wf_id, description, nodes, edges; of a node id, label, reversible, hitl_required, resource_hints; of an edge from, to
- *   resource_hints.priority and .timeout_s are used; all else in them (cpu, memory_mb, …) is kept
- *   constraints (ACP-DAG-HITL): kept; `atd.resource_priority` and `atd.resource_timeout_s` count where resource_hints
- *   are silent
+ *   resource_hints        { priority, timeout_s, cpu, memory_mb, gpu, network_mbps }; all else in them is kept
+ *   constraints (ACP-DAG-HITL): kept; `atd.resource_…` count where resource_hints are silent; `atd.circuit_threshold`
+ *   and `atd.circuit_window_s` are the breaker's between the step and what it calls
  *
  * Holdpoint's extension members
  *   node     action        { "type": "<node kind>", …its config }
@@ -21,11 +21,14 @@
  *            hitl          { role, reason, deadline_s, unreachable_human }, with "hitl_required": true; unreachable_human
  *                          is hold (default), deny, rollback, continue or { "escalate_to": "<role>" }
  *            retry         { max_attempts, base_ms 1000, factor 2, max_ms 60000, jitter 0.2 }
+ *            constraints   hp.circuit_min_calls, hp.when_open (wait | fail | degrade), hp.on_error (nothing | escalate |
+ *                          rollback)
  *   top      input         JSON Schema of the run's input
  *            policy        { roots: [{ path, access: read | write }], private_targets: ["host:port"] }
  *            vocabulary    atd (default) | cascade
  *            budget        { max_run_s, max_concurrent, max_tokens, max_checkpoints }
- * In these, and only in these, an unknown member is an error: a misspelled policy must not pass in silence.
+ *            containment   { on_error: nothing | escalate | rollback, on_unprepared: ask | partial | abort }
+ * In these, constraints apart, an unknown member is an error: a misspelled policy must not pass in silence.
  *
  * Refused: what is not strict JSON, doubled names, numbers a double cannot hold, more than 64 levels, 8 MiB, 5,000 nodes
  * or 20,000 edges, and whatever the checks of the graph refuse (lib/workflow/checks.ts), cycles above all.
