@@ -21,6 +21,7 @@ import { z } from 'zod'
 import { canonicalJson } from '@/lib/base/canonical-json'
 import { type Hash, hashJson, sha256 } from '@/lib/base/hash'
 import type { JsonObject } from '@/lib/base/json'
+import type { Downstream } from '@/lib/breaker/terms'
 import { agentConfig, spiffeId } from '@/lib/nodes/agent'
 import { narrowed } from '@/lib/nodes/node-kind'
 import {
@@ -232,9 +233,15 @@ async function askRollback(
   effects: Effects,
   rollback: UndoRequest,
 ): Promise<HttpAnswer> {
-  return post(agent, url, body, rollback.requestToken, effects).catch((error: unknown) => {
-    throw askableAgain(error)
-  })
+  return effects.calls
+    .counted(
+      downstreamOf(agent),
+      () => post(agent, url, body, rollback.requestToken, effects),
+      (answer) => answer.status >= 500,
+    )
+    .catch((error: unknown) => {
+      throw askableAgain(error)
+    })
 }
 
 function mustBeAbout(
@@ -348,10 +355,66 @@ async function ask<T>(
     ext: { 'hp.body_hash': sha256(body) },
   })
   const url = `${agent.baseUrl.replace(/\/+$/, '')}${taskPath}`
-  const answer = await post(agent, url, body, token, effects).catch((error: unknown) => {
-    throw phase === 'execute' ? error : askableAgain(error)
-  })
-  return answered(agent, phase, answer, schema)
+  const sent = await effects.calls
+    .through(
+      downstreamOf(agent),
+      () => post(agent, url, body, token, effects),
+      (answer) => isItsOwn(agent, answer, token, effects),
+      (answer) => isUnwell(answer, () => answered(agent, phase, answer, schema)),
+    )
+    .catch((error: unknown) => {
+      throw phase === 'execute' ? error : askableAgain(error)
+    })
+  return answered(agent, phase, sent, schema)
+}
+
+function downstreamOf({ id }: Registered): Downstream {
+  return id as Downstream
+}
+
+/** It says itself that it is unwell, or that it did it in words that nobody can read. A no is an answer. */
+function isUnwell({ status }: HttpAnswer, read: () => unknown): boolean {
+  if (status < 200 || status >= 300) return status >= 500
+  try {
+    read()
+    return false
+  } catch {
+    return true
+  }
+}
+
+/**
+ * Is this the agent's own answer to this very request? Its token says so: signed by it, following from the request's,
+ * with the hash of the body (cascade section 9.2). An agent that does not sign is believed without, unless it is
+ * registered as one that does.
+ */
+async function isItsOwn(
+  agent: Registered,
+  { headers, body }: HttpAnswer,
+  requestToken: string,
+  { agents }: Effects,
+): Promise<boolean> {
+  const token = headers['execution-context']
+  if (token === undefined) return !agent.protocols?.includes('holdpoint')
+  if (!agents.signedBy) return true
+  const signed = await agents.signedBy(agent.id, token)
+  const asked = claimsOf(requestToken)
+  return (
+    signed !== undefined &&
+    asked !== undefined &&
+    signed.wid === asked.wid &&
+    signed.par.includes(asked.jti) &&
+    signed.outHash === sha256(body)
+  )
+}
+
+/** Of a token that was made here a moment ago. */
+function claimsOf(token: string): { jti: string; wid: string } | undefined {
+  try {
+    return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
+  } catch {
+    return undefined
+  }
 }
 
 async function post(

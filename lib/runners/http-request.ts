@@ -10,6 +10,7 @@ import { z } from 'zod'
 import { hashJson } from '@/lib/base/hash'
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import { isProblem } from '@/lib/base/problem'
+import type { Downstream } from '@/lib/breaker/terms'
 import {
   type Compensation,
   compensation,
@@ -101,7 +102,13 @@ export const httpRequestRunner: Runner = {
     await allowed(wanted, effects)
     const target = judgedTarget(wanted.url, effects.policy.privateTargets)
     if (effects.dryRun) return notDone({ method: wanted.method, url: wanted.url })
-    return performed(await exchange(wanted, target, effects.idempotencyKey, effects), wanted)
+    const answer = await effects.calls.through(
+      hostOf(target),
+      () => exchange(wanted, target, effects.idempotencyKey, effects),
+      undefined,
+      isUnwell,
+    )
+    return performed(answer, wanted)
   },
 
   async undo(action, snapshot, effects, rollback) {
@@ -123,9 +130,22 @@ export const httpRequestRunner: Runner = {
     const target = judgedTarget(wanted.url, effects.policy.privateTargets)
     const spoken = spokenTarget(wanted.method, target)
     // Its own key: under the request's key a server would take it for the request again.
-    const answer = await exchange(wanted, target, `${rollback.checkpointId}-undo`, effects)
+    const answer = await effects.calls.counted(
+      hostOf(target),
+      () => exchange(wanted, target, `${rollback.checkpointId}-undo`, effects),
+      isUnwell,
+    )
     return { description: takenBack(spoken, wanted, answer) }
   },
+}
+
+function hostOf({ host, port }: Target): Downstream {
+  return `host:${host}:${port}`
+}
+
+/** A no is an answer; a fault of its own is a failure, whatever the step expects. */
+function isUnwell({ status }: HttpAnswer): boolean {
+  return status >= 500
 }
 
 /** Sends it with the secrets its headers name; what comes back holds none of them. */

@@ -52,6 +52,7 @@ async function start(log: ReturnType<typeof createLog>): Promise<Installation> {
   for (const root of house.ports.installationRoots) fs.mkdirSync(root, { recursive: true, mode: 0o700 })
   // The lock says that no other server lives on this folder: what one had in hand when it was killed goes on now.
   await house.store.leases.releaseAllOf(serverOwner)
+  house.circuits.start()
   const worker = startWorker(house.ports, serverOwner)
   const care = setInterval(() => void keepHouse(house), housekeepingMs)
   await leaveFirstLink(house, process.env.HOLDPOINT_FIRST_LINK_FILE)

@@ -30,6 +30,8 @@ import { openStore } from '@/lib/store/open'
 import { openPeople, type PeopleStore } from '@/lib/store/people'
 import type { Store } from '@/lib/store/store'
 import { ChildWaits } from '@/lib/worker/child-waits'
+import { askShared, letGo } from '@/lib/worker/circuit-questions'
+import { CircuitBook } from '@/lib/worker/circuits'
 import { openPlaces } from '@/lib/worker/pools'
 import type { AgentsOfRun, ReachOf, Timer, Vault, WorkerPorts } from '@/lib/worker/ports'
 import { RunBook, type Signer } from '@/lib/worker/run-book'
@@ -79,6 +81,8 @@ export interface Installation {
   readonly keys: KeyRing
   readonly book: RunBook
   readonly ports: WorkerPorts
+  /** The breakers that every call goes through. */
+  readonly circuits: CircuitBook
   readonly auth: AuthContext
   readonly answers: AnswerStore
   /** How often agents ask at the protocol endpoints. */
@@ -101,6 +105,8 @@ export interface Installation {
 /** By `iss`; undefined for one that nobody knows. */
 export type KeysOf = (iss: string) => Promise<VerificationKeys | undefined>
 
+/** Runs told at once that a breaker lets go; others ask by themselves when its cooldown is over. */
+const mostWaiting = 10_000
 /** Graphs of pinned versions kept in memory. */
 const graphsKept = 128
 
@@ -155,6 +161,18 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     onAppend: (listener) => store.onAppend(listener),
     log,
   }
+  const circuits = new CircuitBook({
+    store: store.circuits,
+    othersWrote: store.ledger.othersWrote,
+    signer,
+    timer: systemTimer,
+    mint: mintUuid,
+    log,
+    approval: (asked) => store.approvals.get(asked),
+    onShared: (shared) => askShared(ports, shared),
+    onFree: async (circuit, by) =>
+      letGo(ports, await store.circuits.waiting(circuit.id, mostWaiting), circuit, by),
+  })
   const auth: AuthContext = {
     people,
     agents,
@@ -176,6 +194,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     keys,
     book,
     ports,
+    circuits,
     auth,
     answers: openAnswers(store, systemClock),
     agentRates: new AgentRates(),
@@ -189,6 +208,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     personOf: (request) => personOf(auth, request),
     tokenOf: (request) => tokenOf(auth, request),
     async close() {
+      await circuits.close()
       await reachable.mcp.close()
       await store.close()
     },

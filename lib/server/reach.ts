@@ -11,11 +11,12 @@ import type { McpServerConfig } from '@/lib/runners/mcp/server-config'
 import { openModels } from '@/lib/runners/models/models'
 import type { Reach } from '@/lib/runners/no-reach'
 import { refusal } from '@/lib/runners/resolved'
-import type { McpServers, Models } from '@/lib/runners/runner'
+import type { Calls, McpServers, Models } from '@/lib/runners/runner'
 import { childRunsOf } from '@/lib/worker/child-runs'
 import type { ReachingStep, ReachOf } from '@/lib/worker/ports'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { readAuthored } from './authored-files'
+import { callsOf } from './calls'
 import { childWorkflows } from './child-workflows'
 import type { Installation } from './installation'
 import { environmentOf, secretOf } from './secrets'
@@ -30,6 +31,7 @@ class StepReach implements Reach {
   readonly #step: ReachingStep
   #models: Models | undefined
   #mcp: McpServers | undefined
+  #calls: Calls | undefined
 
   constructor(house: Installation, step: ReachingStep) {
     this.#house = house
@@ -55,9 +57,9 @@ class StepReach implements Reach {
     return budgets.purseOf(this.#house, this.#step, 'writtenBytes')(bytes)
   }
 
-  readonly calls: Reach['calls'] = {
-    through: (_downstream, call) => call(),
-    counted: (_downstream, call) => call(),
+  get calls(): Calls {
+    this.#calls ??= callsOf(this.#house, this.#step)
+    return this.#calls
   }
 
   get models(): Models {
@@ -72,12 +74,14 @@ class StepReach implements Reach {
       spend: budgets.purseOf(this.#house, this.#step, 'modelTokens'),
       run: header.parent?.runId ?? header.runId,
       positions: scripts,
+      calls: this.calls,
     })
     return this.#models
   }
 
   get mcp(): McpServers {
-    this.#mcp ??= this.#house.reachable.mcp.serversOf(ownServers(this.#house, this.#graph))
+    const { mcp } = this.#house.reachable
+    this.#mcp ??= mcp.serversOf(ownServers(this.#house, this.#graph), this.calls)
     return this.#mcp
   }
 

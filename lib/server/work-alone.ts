@@ -8,6 +8,7 @@ export async function workAlone(options: { dataDir: string; signal: AbortSignal 
   const log = createLog(process.env.HOLDPOINT_LOG ?? 'info')
   const origin = process.env.HOLDPOINT_ORIGIN ?? 'http://localhost:3000'
   const house = await openInstallation({ dataDir: options.dataDir, origin, log, ...foldersInEnv() })
+  house.circuits.start()
   const worker = startWorker(house.ports, `worker ${process.pid}`)
   log.info({ owner: worker.owner }, `Working on ${options.dataDir}`)
   await new Promise<void>((resolve) => {

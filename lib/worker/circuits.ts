@@ -45,7 +45,7 @@ import type {
   Downstream,
   RefusedBecause,
 } from '@/lib/breaker/terms'
-import { CallWindow } from '@/lib/breaker/window'
+import { CallWindow, maxWindowS } from '@/lib/breaker/window'
 import { chainHashSync } from '@/lib/ect/chain-node'
 import type { Vocabulary } from '@/lib/ect/vocabulary'
 import type {
@@ -183,7 +183,7 @@ export class CircuitBook {
   ): Promise<T> {
     const known = this.#byCaller.get(caller)?.get(downstream)
     const entry = known ?? (await this.#open(caller, downstream, policy))
-    entry.policy = policy
+    if (entry.policy !== policy) adopt(entry, policy)
     const { timer } = this.#ports
     const from = timer.now()
     if (from !== this.#lookedAt && this.#mayBeBehind(from)) await this.#look()
@@ -759,6 +759,13 @@ export class CircuitBook {
   }
 }
 
+/** The thresholds of whoever calls now hold; steps of one workflow may ask for different ones. */
+function adopt(entry: Entry, policy: CircuitPolicy): void {
+  // What the longer window would have held is known to the store, which is asked where a call fails.
+  if (entry.window.seconds !== policy.windowS) entry.window = new CallWindow(policy.windowS)
+  entry.policy = policy
+}
+
 /** The id of the circuit between a caller and a downstream. */
 export function circuitId(caller: string, downstream: string): string {
   return sha256(`${caller}\n${downstream}`)
@@ -773,7 +780,7 @@ export function policyOf(
   return {
     ...defaultPolicy,
     ...(threshold !== undefined && { threshold }),
-    ...(windowS !== undefined && { windowS }),
+    ...(windowS !== undefined && { windowS: Math.min(Math.max(1, Math.round(windowS)), maxWindowS) }),
     ...(minCalls !== undefined && { minCalls }),
   }
 }

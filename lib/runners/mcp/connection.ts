@@ -273,10 +273,15 @@ export class Connection {
     }
     if (code === closedCode) return this.failure('mcp_server_gone', 'closed the connection', changes)
     if (typeof code === 'number' && code < 0 && code !== noAnswerCode) {
-      return this.failure('mcp_refused', `refused the request with the JSON-RPC error ${code}`, false)
+      return this.failure(
+        'mcp_refused',
+        `refused the request with the JSON-RPC error ${code}`,
+        false,
+        code !== internalErrorCode,
+      )
     }
     if (typeof code === 'number' && code > 0)
-      return this.failure('mcp_refused', `answered with status ${code}`, code >= 500 && changes)
+      return this.failure('mcp_refused', `answered with status ${code}`, code >= 500 && changes, code < 500)
     const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined)?.code : undefined
     if (typeof cause === 'string') {
       const never = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'].includes(cause)
@@ -296,10 +301,11 @@ export class Connection {
     return this.failure('mcp_answer_invalid', `answered rubbish: ${what}`, changes)
   }
 
-  private failure(code: string, what: string, outcomeUnknown: boolean): EffectFailed {
+  private failure(code: string, what: string, outcomeUnknown: boolean, answered = false): EffectFailed {
     return new EffectFailed(code, `The MCP server "${this.config.name}" ${what}.`, {
       retriable: true,
       outcomeUnknown,
+      answered,
     })
   }
 }
@@ -308,6 +314,7 @@ export class Connection {
 const closedCode = -32_000
 const methodUnknownCode = -32_601
 const timedOutCode = -32_001
+const internalErrorCode = -32_603
 
 /** Some servers answer 400 where the protocol has 404. Either way nothing was done. */
 function isSessionLost(error: unknown, { transport }: Live): boolean {

@@ -7,7 +7,7 @@
  */
 import { hashJson } from '@/lib/base/hash'
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
-import { EffectFailed, type McpServers } from '@/lib/runners/runner'
+import { type Calls, EffectFailed, type McpServers } from '@/lib/runners/runner'
 import { Connection, type ConnectionLimits } from './connection'
 import type { McpServerConfig } from './server-config'
 
@@ -20,8 +20,8 @@ export interface McpPoolOptions {
 }
 
 export interface McpPool {
-  /** The servers a workflow may use: its own first, then the installation's. */
-  serversOf(own?: readonly McpServerConfig[]): McpServers
+  /** The servers a workflow may use: its own first, then the installation's. `calls`: the breakers before them; absent: none. */
+  serversOf(own?: readonly McpServerConfig[], calls?: Calls): McpServers
   /** Stops every server. Resolves when nothing is left running; later calls fail. */
   close(): Promise<void>
 }
@@ -44,7 +44,7 @@ export function openMcpPool({ servers, env, cwd, limits }: McpPoolOptions): McpP
     return fresh
   }
   return {
-    serversOf: (own = []) => chosenFrom([...own, ...servers], connectionOf),
+    serversOf: (own = [], calls) => chosenFrom([...own, ...servers], connectionOf, calls),
     async close() {
       isClosed = true
       await Promise.all([...connections.values()].map((connection) => connection.close()))
@@ -55,7 +55,11 @@ export function openMcpPool({ servers, env, cwd, limits }: McpPoolOptions): McpP
 function chosenFrom(
   configured: readonly McpServerConfig[],
   connectionOf: (config: McpServerConfig) => Connection,
+  calls: Calls | undefined,
 ): McpServers {
+  const through = <T>({ config }: Connection, call: () => Promise<T>): Promise<T> =>
+    calls?.through(`mcp:${config.name}`, call) ?? call()
+
   const byName = new Map<string, McpServerConfig>()
   for (const config of configured) if (!byName.has(config.name)) byName.set(config.name, config)
   const names = [...byName.keys()]
@@ -88,7 +92,8 @@ function chosenFrom(
 
   const find = async (name: string, signal: AbortSignal, server: string | undefined) => {
     for (const connection of connections(server)) {
-      const tool = (await connection.tools(signal)).find((one) => one.name === name)
+      const tools = await through(connection, () => connection.tools(signal))
+      const tool = tools.find((one) => one.name === name)
       if (!tool) continue
       allow(connection.config, 'tool', name)
       return { connection, tool }
@@ -111,14 +116,16 @@ function chosenFrom(
       }
       if (!found) allow(only.config, 'tool', name)
       const changes = found?.tool.readOnly !== true
-      return calledAs(await only.request('tools/call', { name, arguments: args }, signal, changes))
+      const call = () => only.request('tools/call', { name, arguments: args }, signal, changes)
+      return calledAs(await through(only, call))
     },
     async read(uri, signal, server) {
       const asked = connections(server)
       for (const [at, connection] of asked.entries()) {
         try {
           allow(connection.config, 'resource', uri)
-          const { contents } = await connection.request('resources/read', { uri }, signal)
+          const read = () => connection.request('resources/read', { uri }, signal)
+          const { contents } = await through(connection, read)
           if (Array.isArray(contents)) return { contents }
           throw unknown(
             'mcp_answer_invalid',

@@ -29,8 +29,12 @@ export function unreachable(name: string, why: string): EffectFailed {
 }
 
 /** The backend answered with a refusal or an error of its own. Its words are left out: they may repeat the prompt. */
-export function refused(name: string, what: string): EffectFailed {
-  return new EffectFailed('backend_refused', `The model backend "${name}" ${what}`, { retriable: true })
+export function refused(name: string, what: string, status?: number): EffectFailed {
+  return new EffectFailed('backend_refused', `The model backend "${name}" ${what}`, {
+    retriable: true,
+    // It takes no such request; a fault of its own is another thing.
+    answered: status !== undefined && status >= 400 && status < 500,
+  })
 }
 
 /** The backend answered, and the answer is none. */

@@ -8,7 +8,7 @@
  * What comes back is data: a text, and wishes to use tools that have a checked shape and nothing more (tool-uses.ts).
  * No tool is called here, no path opened, no edge taken because a model said so. Keys are looked up for each call and stand in no error, no log and no value.
  */
-import { EffectFailed, type ModelCall, type Models } from '@/lib/runners/runner'
+import { type Calls, EffectFailed, type ModelCall, type Models } from '@/lib/runners/runner'
 import type { Backend } from '@/lib/workflow/graph'
 import { answerInvalid, type BackendSurroundings, type ModelBackend, tooLate } from './backend'
 import { httpBackend, unixBackend } from './rpc-backend'
@@ -39,6 +39,8 @@ export interface ModelSources extends BackendSurroundings {
   /** What a scripted backend's position is kept by: the run, or the run that began it. */
   run: string
   positions?: ScriptPositions
+  /** Breakers that calls go through; absent: none. */
+  calls?: Calls
   /** Milliseconds one call may take; absent: 120,000. */
   timeoutMs?: number
 }
@@ -57,7 +59,8 @@ export function openModels(sources: ModelSources): Models {
       if (!backend) throw unknownBackend(call.backend, names)
       checkPrompt(call)
       await sources.spend(0)
-      const answer = await inTime(opened(backend, sources), call, signal, sources.timeoutMs ?? askTimeoutMs)
+      const asked = () => inTime(opened(backend, sources), call, signal, sources.timeoutMs ?? askTimeoutMs)
+      const answer = await (sources.calls?.through(`backend:${backend.name}`, asked) ?? asked())
       await sources.spend(answer.usage.promptTokens + answer.usage.completionTokens)
       if (answer.text.length > maxTextChars) {
         throw answerInvalid(

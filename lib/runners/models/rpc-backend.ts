@@ -68,7 +68,7 @@ export function httpBackend(backend: Backend, surroundings: BackendSurroundings)
           body: requestOf(backend, call),
         })
         const text = await boundedText(answer, maxAnswerBytes)
-        if (!answer.ok) throw refused(name, statusInWords(answer.status))
+        if (!answer.ok) throw refused(name, statusInWords(answer.status), answer.status)
         return answered(name, text, call)
       } catch (error) {
         throw signal.aborted ? error : spoken(name, error)

@@ -237,7 +237,8 @@ function spoken(name: string, error: unknown): Error {
   const large = chain.find((one) => one instanceof AnswerTooLarge)
   if (large) return answerInvalid(name, large.message)
   const status = chain.map((one) => (one as { statusCode?: unknown }).statusCode).find(isNumber)
-  if (status !== undefined && (status < 200 || status >= 300)) return refused(name, statusInWords(status))
+  if (status !== undefined && (status < 200 || status >= 300))
+    return refused(name, statusInWords(status), status)
   const code = chain
     .map((one) => (one as { code?: unknown }).code)
     .find((one): one is string => typeof one === 'string' && /^[A-Z_]{3,40}$/.test(one))
