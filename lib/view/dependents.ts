@@ -1,4 +1,5 @@
 import type { Run, Visit } from '@/lib/engine/run'
+import { readsOf } from '@/lib/engine/undoable'
 
 /** A step that was made from what another one gave, at first hand or through steps between. */
 export interface Dependent {
@@ -18,9 +19,11 @@ export interface Dependent {
 export function dependentsOf(run: Run, node: string): Dependent[] {
   const reached = new Set([node])
   const found = new Map<string, Dependent>()
+  const made = [...run.visits.values()].filter(isMade).map((visit) => ({ visit, reads: readsOf(run, visit) }))
+  // A Set is walked in the order it grows, so it serves as the queue too.
   for (const from of reached) {
-    for (const visit of run.visits.values()) {
-      if (!isMade(visit) || !visit.reads.includes(from)) continue
+    for (const { visit, reads } of made) {
+      if (!reads.includes(from)) continue
       const known = found.get(visit.node)
       if (known) {
         known.reads.push(from)
