@@ -28,10 +28,15 @@ export const shapedStates: ReadonlySet<string> = new Set([
   'unknown',
 ])
 
-/** What a bar says: its step, and of a person's turn also that. On its step's own line, only what the line does not. */
+const waitWords: Partial<Record<NonNullable<DrawnBar['waitsFor']>, string>> = {
+  person: 'waiting for a person',
+  breaker: 'behind a breaker',
+}
+
+/** What a bar says: its step, and for what it stands still. On its step's own line, only what the line does not. */
 function wordsOf({ bar, waitsFor, count }: DrawnBar, ownLine: boolean): { text: string; short: string } {
   if (count > 1) return { text: '', short: '' }
-  const waits = waitsFor === 'person' ? 'waiting for a person' : ''
+  const waits = (waitsFor && waitWords[waitsFor]) ?? ''
   const visit = bar.visit > 1 ? `visit ${bar.visit}` : ''
   if (ownLine) return { text: [visit, waits].filter(Boolean).join(': '), short: waits }
   const step = [bar.label, visit].filter(Boolean).join(', ')

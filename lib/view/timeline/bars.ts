@@ -301,6 +301,7 @@ function endOf(bar: Bar, state: VisitState | undefined): { shown: ShownState; wo
     case 'waiting':
       if (state.for === 'retry') return { shown: 'failed', words: `attempt ${bar.attempt} failed` }
       if (state.for === 'agent') return { shown: 'skipped', words: 'claim lapsed' }
+      if (state.for === 'breaker') return { shown: 'skipped', words: 'call refused by a breaker' }
       return { shown: 'skipped', words: 'stopped to ask' }
     case 'running':
       // Its attempt was followed by another, or it began to wait for a run below it.

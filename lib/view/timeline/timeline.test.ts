@@ -30,6 +30,7 @@ import { graphOf } from '@/lib/workflow/graph-fixture'
 import { RunFold } from '../run-fold'
 import { shownAt } from './bars'
 import { blankLedger } from './blank-ledger'
+import { noteworthyBeside } from './navigate'
 import type { Bar, LaneBy } from './terms'
 import type { Timeline } from './timeline'
 
@@ -403,6 +404,61 @@ describe('marks', () => {
     expect(seqs('fork')).toEqual([1])
     expect(timeline.artifacts).toEqual(['report'])
     expect(timeline.artifactMarks('report').map(({ words }) => words)).toEqual(['report changed'])
+  })
+})
+
+describe('breakers', () => {
+  const circuit = {
+    circuit: 'c1',
+    caller: 'workflow:w',
+    downstream: 'spiffe://lab/agent/classifier',
+    errorRate: 0.75,
+    calls: 12,
+    failures: 9,
+    windowS: 60,
+    cooldownS: 30,
+    reopened: 0,
+    change: 'x',
+  }
+  const place = { node: 'a', visit: 1, attempt: 1 }
+  const changed =
+    (type: 'circuit_open' | 'circuit_close'): Word =>
+    (_run, now) => ({ type, ...place, ...circuit, until: now + 30_000 })
+  const rejected: Word = (_run, now) => ({
+    type: 'call_rejected',
+    ...place,
+    ...circuit,
+    because: 'open',
+    retryAt: now + 30_000,
+  })
+
+  it('that open or close are worth a jump, and the wait behind one is one bar however often it asks', () => {
+    const timeline = timelineOf(pair, [
+      begun(),
+      changed('circuit_open'),
+      rejected,
+      rejected,
+      started('a'),
+      changed('circuit_close'),
+      done('a'),
+    ])
+    expect(timeline.marks('breaker').map(({ seq, words }) => [seq, words])).toEqual([
+      [2, 'breaker opened: classifier'],
+      [6, 'breaker closed: classifier'],
+    ])
+    expect(wordsOf(barsOf(timeline))).toEqual([
+      'a 1 3-5 pending: waiting behind a breaker',
+      'a 1 5-7 done: done',
+    ])
+    expect(noteworthyBeside(timeline, 2, 'next')?.seq).toBe(6)
+  })
+
+  it('that refuse what had begun end the attempt, and it is no failure', () => {
+    const timeline = timelineOf(pair, [begun(), started('a'), rejected])
+    expect(wordsOf(barsOf(timeline))).toEqual([
+      'a 1 2-3 skipped: call refused by a breaker',
+      'a 1 3- pending: waiting behind a breaker',
+    ])
   })
 })
 
