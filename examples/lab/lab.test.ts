@@ -310,9 +310,11 @@ describe('a checkpoint', () => {
     const { checkpoint } = await change(wid)
     const file = path.join(folder, 'lab', router, 'checkpoints', `${checkpoint}.json`)
     const kept = JSON.parse(await readFile(file, 'utf8'))
-    const sealed = Buffer.from(kept.sealed, 'base64')
-    sealed[sealed.length - 20] = (sealed[sealed.length - 20] ?? 0) ^ 1
-    await writeFile(file, JSON.stringify({ ...kept, sealed: sealed.toString('base64') }))
+    const parts = String(kept.sealed).split('.')
+    const hidden = Buffer.from(parts[3] ?? '', 'base64url')
+    hidden[20] = (hidden[20] ?? 0) ^ 1
+    const sealed = parts.with(3, hidden.toString('base64url')).join('.')
+    await writeFile(file, JSON.stringify({ ...kept, sealed }))
     const config = await readFile(routerFile(), 'utf8')
     expect(await rollback(router, wid, checkpoint)).toMatchObject({
       status: 409,
@@ -431,7 +433,7 @@ describe('refuses with 403 and changes nothing', () => {
       '403 ect_claim_invalid: The token was made for another body than the one that came with it.',
     )
     expect(refused(await post(router, path07, token(router, wid, boundTo('describe', said)), said))).toBe(
-      '403 ect_claim_invalid: A token for "hp:agent_describe" is not for the phase "execute".',
+      '403 ect_claim_invalid: A token for "hp:agent_describe" is not for "execute".',
     )
   })
 

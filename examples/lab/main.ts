@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { startLab } from './start-lab'
@@ -34,7 +35,9 @@ try {
   const lab = await startLab({
     dataDir: data,
     basePort,
-    consoleJwks,
+    consoleJwks: /^https?:/.test(consoleJwks)
+      ? consoleJwks
+      : async () => JSON.parse(await readFile(consoleJwks, 'utf8')),
     secret: process.env.HOLDPOINT_LAB_SECRET,
     log: (sentence) => console.error(sentence),
   })

@@ -14,7 +14,7 @@
 import path from 'node:path'
 import { Breaker } from '../agents/kit/breaker'
 import { serve } from '../agents/kit/serve'
-import type { Caller, Tokens } from '../agents/kit/tokens'
+import type { Jwks, Tokens } from '../agents/kit/tokens'
 import { classifier } from './classifier'
 import { type Fault, FaultyAgent } from './faults'
 import type { LabAgent } from './lab-agent'
@@ -30,8 +30,8 @@ export interface LabOptions {
   dataDir: string
   /** Agents listen on this port and those after it; 0 takes free ones. */
   basePort: number
-  /** The console's public keys: a URL, a file, or a function that gives the JWK set. */
-  consoleJwks: Caller['jwks']
+  /** The console's public keys: a URL, or a function that gives the JWK set. */
+  consoleJwks: Jwks
   /** Who knows it may make agents fail. Absent: nobody. */
   secret?: string
   log?: (sentence: string) => void
@@ -76,9 +76,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
       const start = (port: number, own: Pick<FaultyAgent, 'now' | 'sending'>) => {
         const calls = new Breaker(own.now)
         const make = makers[name]({ folder, baseUrlOf, calls })
-        return make.then((agent) =>
-          serve(agent, { folder, port, calls, log, callers: [{ jwks: consoleJwks }], ...own }),
-        )
+        return make.then((agent) => serve(agent, { folder, port, calls, log, callers: consoleJwks, ...own }))
       }
       const agent = new FaultyAgent(name, start, { now, otherTokens: () => otherThan(name), log })
       await agent.start(basePort === 0 ? 0 : basePort + at)

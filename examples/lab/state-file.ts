@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { writeDurably } from '../agents/kit/disk'
-import type { Description, Operation, Values } from '../agents/kit/terms'
+import type { Operation, Values } from '../agents/kit/terms'
 
 /** An agent's state as an ordinary file, which people may look at and change. Checkpoints hold its bytes and mode. */
 export class StateFile {
@@ -46,7 +46,7 @@ export class StateFile {
 /** What an operation does with the text of its file. */
 export interface Change {
   consequence: Operation['consequence']
-  describe(input: Values, before: string): Description
+  describe(input: Values, before: string): { sentence: string; target: string } & Values
   /** `write`: the file's new text. Throws Refusal. */
   execute(input: Values, before: string, key: string): Promise<{ output: unknown; write?: string }>
   /** `before`: what the checkpoint holds. */

@@ -4,26 +4,21 @@
  */
 import { Refusal } from './terms'
 
-interface Circuit {
+/** `until`: when a probe may go; of a probe, when it counts as failed. */
+type Circuit = Record<'until' | 'cooldownS' | 'errorRate' | 'lastFailure', number> & {
   state: 'closed' | 'open' | 'half_open'
   calls: { at: number; ok: boolean }[]
-  /** When a probe may go; when half-open, when it counts as failed. */
-  until: number
-  cooldownS: number
-  errorRate: number
-  lastFailure?: number
 }
 
-const fresh: Circuit = { state: 'closed', calls: [], until: 0, cooldownS: 30, errorRate: 0 }
+const fresh: Circuit = { state: 'closed', calls: [], until: 0, cooldownS: 30, errorRate: 0, lastFailure: 0 }
 const [windowS, threshold, minCalls, maxCooldownS, probeS] = [60, 0.5, 5, 300, 30]
 
 export class Breaker {
   readonly #circuits = new Map<string, Circuit>()
-
   constructor(readonly now: () => number = Date.now) {}
 
   /** Makes the call, or refuses it while the circuit is open. Only an answer that `verified` accepts ends a probe well. */
-  async through<T>(downstream: string, call: () => Promise<T>, verified = (_answer: T) => true): Promise<T> {
+  async through<T>(downstream: string, call: () => Promise<T>, verified = (_: T) => true): Promise<T> {
     const circuit = this.#circuits.get(downstream) ?? { ...fresh }
     this.#circuits.set(downstream, circuit)
     const isProbe = circuit.state !== 'closed'
@@ -41,42 +36,36 @@ export class Breaker {
   /** As `GET /.well-known/cascade/circuits` shows them. */
   circuits() {
     return [...this.#circuits].map(([downstream_agent, { state, errorRate, lastFailure, until }]) => {
+      const last_failure = lastFailure > 0 ? new Date(lastFailure).toISOString() : undefined
       const cooldown_remaining_s = state === 'open' ? Math.max(0, Math.ceil((until - this.now()) / 1000)) : 0
-      const last_failure = lastFailure && new Date(lastFailure).toISOString()
-      const rate = { error_rate: errorRate, window_s: windowS }
-      return { downstream_agent, state, ...rate, last_failure, cooldown_remaining_s, forced: false }
+      const seen = { error_rate: errorRate, window_s: windowS, last_failure, cooldown_remaining_s }
+      return { downstream_agent, state, ...seen, forced: false }
     })
   }
 
   #letProbe(circuit: Circuit, downstream: string): void {
-    const waitS = Math.ceil((circuit.until - this.now()) / 1000)
-    if (waitS > 0) {
-      const more = {
-        error_type: 'circuit_open',
-        downstream_agent: downstream,
-        retry_after_s: waitS,
-        retriable: true,
-      }
-      throw new Refusal(503, 'circuit_open', `${downstream} keeps failing; ask again in ${waitS} s.`, more)
+    const wait = Math.ceil((circuit.until - this.now()) / 1000)
+    const more = {
+      error_type: 'circuit_open',
+      downstream_agent: downstream,
+      retry_after_s: wait,
+      retriable: true,
     }
+    if (wait > 0) throw new Refusal(503, 'circuit_open', `${downstream} fails; ask again in ${wait} s.`, more)
     Object.assign(circuit, { state: 'half_open', until: this.now() + probeS * 1000 })
   }
 
   #over(circuit: Circuit, isProbe: boolean, ok: boolean): void {
     const at = this.now()
     if (!ok) circuit.lastFailure = at
+    const open = (cooldownS: number) =>
+      Object.assign(circuit, { state: 'open', cooldownS, until: at + cooldownS * 1000 })
     if (isProbe && ok) Object.assign(circuit, { ...fresh, lastFailure: circuit.lastFailure })
-    else if (isProbe) this.#open(circuit, Math.min(circuit.cooldownS * 2, maxCooldownS))
+    else if (isProbe) open(Math.min(circuit.cooldownS * 2, maxCooldownS))
     else if (circuit.state === 'closed') {
-      const recent = circuit.calls.filter((one) => one.at > at - windowS * 1000).slice(-999)
-      circuit.calls = [...recent, { at, ok }]
+      circuit.calls = [...circuit.calls, { at, ok }].filter((one) => one.at > at - windowS * 1000).slice(-999)
       circuit.errorRate = circuit.calls.filter((one) => !one.ok).length / circuit.calls.length
-      if (circuit.calls.length >= minCalls && circuit.errorRate > threshold)
-        this.#open(circuit, fresh.cooldownS)
+      if (circuit.calls.length >= minCalls && circuit.errorRate > threshold) open(fresh.cooldownS)
     }
-  }
-
-  #open(circuit: Circuit, cooldownS: number): void {
-    Object.assign(circuit, { state: 'open', cooldownS, until: this.now() + cooldownS * 1000 })
   }
 }

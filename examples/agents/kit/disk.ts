@@ -16,7 +16,7 @@ export async function writeDurably(file: string, bytes: string | Uint8Array, mod
   await folder.sync().finally(() => folder.close())
 }
 
-/** Small JSON documents by kind and name. `until` (ms): when one may be forgotten. */
+/** Small JSON documents by kind and name. Of most, `until` (ms) says when they may be forgotten. */
 export class Shelf {
   constructor(readonly folder: string) {}
 
@@ -25,20 +25,15 @@ export class Shelf {
     return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : undefined
   }
 
-  put(kind: string, name: string, value: object): Promise<void> {
-    return writeDurably(this.#file(kind, name), JSON.stringify(value))
-  }
+  put = (kind: string, name: string, value: object) =>
+    writeDurably(this.#file(kind, name), JSON.stringify(value))
 
-  drop(kind: string, name: string): Promise<void> {
-    return rm(this.#file(kind, name), { force: true })
-  }
+  drop = (kind: string, name: string) => rm(this.#file(kind, name), { force: true })
 
   async names(kind: string): Promise<string[]> {
     const files = await readdir(path.join(this.folder, kind)).catch(() => [])
     return files.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5))
   }
 
-  #file(kind: string, name: string): string {
-    return path.join(this.folder, kind, `${name}.json`)
-  }
+  #file = (kind: string, name: string) => path.join(this.folder, kind, `${name}.json`)
 }

@@ -4,52 +4,43 @@
  * after a restart. What cannot be undone is left alone: `escalated`, and a person is to know.
  */
 import type { Checkpoint } from './checkpoints'
-import type { Call, Parts } from './serve'
+import { type Call, firstAnswer, type Parts } from './serve'
 import { type Answer, must, Refusal, type Values } from './terms'
-import { type Claims, sha256, uuid } from './tokens'
+import { type Claims, uuid } from './tokens'
 
-interface Lock {
-  rollback_id: string
-  scope: string
-  until: number
-}
-
+type Lock = { rollback_id: string; scope: string; until: number }
 const breadth = ['single', 'sub_dag', 'full_workflow']
-const lockMs = 300_000
+const lockMs = 60_000
+export const bare = (id: unknown) => `${id}`.replace(/^urn:uuid:/, '')
 
 export async function prepare(parts: Parts, call: Call): Promise<Answer> {
   const { rollback_id, id, kept } = await asked(parts, call)
   const [reason, conflicting_rollback_id] = await whyNot(parts, call, kept)
   const said = { rollback_id, checkpoint_id: call.json.checkpoint_id }
-  if (reason)
-    return { status: 200, body: { ...said, status: 'cannot_prepare', reason, conflicting_rollback_id } }
-  await parts.shelf.put('locks', id, { ...said, scope: call.json.scope, until: parts.now() + lockMs } as Lock)
+  const no = { ...said, status: 'cannot_prepare', reason, conflicting_rollback_id }
+  if (reason) return { status: 200, body: no }
+  await parts.shelf.put('locks', id, { rollback_id, scope: call.json.scope, until: parts.now() + lockMs })
   return { status: 200, body: { ...said, status: 'prepared' } }
 }
 
 export async function rollback(parts: Parts, call: Call): Promise<Answer> {
   const { rollback_id, id, kept } = await asked(parts, call)
-  const names = [call.claims.jti, rollback_id].map((of) => sha256(`rollback ${call.claims.wid} ${of} ${id}`))
-  for (const name of names) {
-    const earlier = await parts.answer(name)
-    if (earlier) return earlier.answer
-  }
-  const [reason, by] = await whyNot(parts, call, kept)
-  must(kept, 404, 'checkpoint_missing', `${parts.agent.name} has no checkpoint ${id}.`)
-  must(reason !== 'expired', 409, 'checkpoint_expired', `The time of the checkpoint ${id} has passed.`)
-  const more = { conflicting_rollback_id: by }
-  if (by) throw new Refusal(409, 'rollback_conflict', `The rollback ${by} holds this checkpoint.`, more)
-  const said = await restored(parts, call.claims, kept)
-  const answer = { status: 200, body: { rollback_id, ...said, checkpoint_id: call.json.checkpoint_id } }
-  for (const name of names) await parts.keepAnswer(name, answer)
-  await parts.shelf.drop('locks', id)
-  parts.log(`${parts.agent.name} answered the rollback of ${id}: ${said.status}`)
-  return answer
+  const names = [call.claims.jti, rollback_id].map((of) => `rollback ${call.claims.wid} ${of} ${id}`)
+  return firstAnswer(parts, names, '', async () => {
+    const [reason, by] = await whyNot(parts, call, kept)
+    must(kept, 404, 'checkpoint_missing', `${parts.agent.name} has no checkpoint ${id}.`)
+    must(reason !== 'expired', 409, 'checkpoint_expired', `The time of the checkpoint ${id} has passed.`)
+    const more = { conflicting_rollback_id: by }
+    if (by) throw new Refusal(409, 'rollback_conflict', `The rollback ${by} holds this checkpoint.`, more)
+    const said = await restored(parts, call.claims, kept)
+    await parts.shelf.drop('locks', id)
+    return { status: 200, body: { rollback_id, ...said, checkpoint_id: call.json.checkpoint_id } }
+  })
 }
 
 /** Only the run that made the checkpoint, with a token that asks for this one, gets it back. */
 async function asked({ checkpoints }: Parts, { claims, json }: Call) {
-  const [rollback_id, id] = [String(json.rollback_id), bare(json.checkpoint_id)]
+  const [rollback_id, id] = [`${json.rollback_id}`, bare(json.checkpoint_id)]
   const isWhole = /^[\w:.-]{1,200}$/.test(rollback_id) && uuid.test(id)
   must(
     isWhole,
@@ -57,61 +48,51 @@ async function asked({ checkpoints }: Parts, { claims, json }: Call) {
     'bad_request',
     'A rollback_id and the UUID of a checkpoint as checkpoint_id were expected.',
   )
-  const isFor = ['atd:rollback_request', 'rollback_start'].includes(claims.exec_act)
-  must(isFor, 403, 'ect_claim_invalid', `A token for "${claims.exec_act}" does not ask for a rollback.`)
+  const { exec_act: act, wid, iss, par } = claims
+  const isFor = ['atd:rollback_request', 'rollback_start'].includes(act)
+  must(isFor, 403, 'ect_claim_invalid', `A token for "${act}" does not ask for a rollback.`)
   const kept = await checkpoints.get(id)
-  const isOurs = !kept || (kept.wid === claims.wid && kept.iss === claims.iss)
+  const isOurs = !kept || (kept.wid === wid && kept.iss === iss)
   must(isOurs, 403, 'rollback_outside_run', 'The checkpoint belongs to another run than the token.')
-  const isNamed = !kept || claims.par.includes(id)
+  const isNamed = !kept || par.includes(id)
   must(isNamed, 403, 'rollback_outside_run', 'The token does not name this checkpoint among its parents.')
   return { rollback_id, id, kept }
 }
 
-/** Why it cannot be taken back (NOTES 4), and by which rollback it is held. The broader scope comes first, then the earlier. */
+/** Why it cannot be taken back, and which rollback holds it. The broader scope comes first, then the earlier. */
 async function whyNot(parts: Parts, { json }: Call, kept?: Checkpoint): Promise<[string?, string?]> {
   if (!kept) return ['unknown_checkpoint']
   if (kept.until <= parts.now()) return ['expired']
   if (!kept.reversible) return ['irreversible']
   const lock = await parts.shelf.get<Lock>('locks', kept.id)
   const isHeld = lock && lock.until > parts.now() && lock.rollback_id !== json.rollback_id
-  const isNarrower = breadth.indexOf(String(json.scope)) <= breadth.indexOf(lock?.scope ?? '')
-  if (isHeld && isNarrower) return ['conflict', lock.rollback_id]
-  const state = await Promise.resolve(kept)
-    .then((one) => parts.checkpoints.open(one))
-    .catch(() => undefined)
-  return state ? [] : ['hash_mismatch']
+  if (isHeld && breadth.indexOf(`${json.scope}`) <= breadth.indexOf(lock.scope))
+    return ['conflict', lock.rollback_id]
+  return (await parts.checkpoints.open(kept).catch(() => undefined)) ? [] : ['hash_mismatch']
 }
 
-async function restored(parts: Parts, { iss, wid, jti, exec_act }: Claims, kept: Checkpoint) {
-  const now = await parts.checkpoints.hashNow(kept.operation, kept.children)
-  const { before, after } = kept.reversible
-    ? await parts.checkpoints.restore(kept)
-    : { before: now, after: now }
+async function restored(
+  { agent, checkpoints, tokens }: Parts,
+  { iss, wid, jti, exec_act }: Claims,
+  kept: Checkpoint,
+) {
+  const now = await checkpoints.hashNow(kept.operation, kept.children)
+  const { before, after } = kept.reversible ? await checkpoints.restore(kept) : { before: now, after: now }
   const status = !kept.reversible ? 'escalated' : after === kept.out_hash ? 'completed' : 'failed'
-  const cascaded: Values[] = []
-  const result = {
-    status,
-    checkpoint_id: kept.id,
-    cascaded,
-    state_hash_before: before,
-    state_hash_after: after,
-  }
+  const hashes = { state_hash_before: before, state_hash_after: after }
+  const result = { status, checkpoint_id: kept.id, cascaded: [], ...hashes }
   const isCascade = exec_act === 'rollback_start'
   const spelled = (claim: string) => `${isCascade || claim.startsWith('state') ? 'cascade' : 'atd'}.${claim}`
   const ext = Object.fromEntries(Object.entries(result).map(([claim, value]) => [spelled(claim), value]))
   const act = isCascade ? 'rollback_complete' : 'atd:rollback_result'
-  const token = await parts.tokens.sign({ aud: iss, wid, exec_act: act, par: [jti], out_hash: after, ext })
-  return { ...result, failed_agents: status === 'failed' ? [parts.agent.id] : [], result_ect: token }
+  const token = await tokens.sign({ aud: iss, wid, exec_act: act, par: [jti], out_hash: after, ext })
+  return { ...result, failed_agents: status === 'failed' ? [agent.id] : [], result_ect: token }
 }
 
 /** An answer as AERR section 7 prints it. */
 export function inAerr({ status, body }: Answer): Answer {
   const { cascaded, failed_agents, state_hash_before, state_hash_after, ...rest } = body as Values
-  const hex = (hash: unknown) => `sha256:${Buffer.from(String(hash), 'base64url').toString('hex')}`
+  const hex = (hash: unknown) => `sha256:${Buffer.from(`${hash}`, 'base64url').toString('hex')}`
   const hashes = { state_hash_before: hex(state_hash_before), state_hash_after: hex(state_hash_after) }
   return { status, body: { ...rest, ...hashes, cascaded_rollbacks: cascaded } }
-}
-
-export function bare(id: unknown): string {
-  return String(id).replace(/^urn:uuid:/, '')
 }

@@ -10,7 +10,7 @@ import { Shelf } from './disk'
 import { bare, inAerr, prepare, rollback } from './rollbacks'
 import { refused, task } from './tasks'
 import { type Agent, type Answer, must, Refusal, type Values } from './terms'
-import { type Caller, type Claims, openKeys, sha256, Tokens, uuid } from './tokens'
+import { type Claims, type Jwks, openKeys, sha256, Tokens, uuid } from './tokens'
 
 export interface Options {
   /** Its own folder: keys, checkpoints, answers. */
@@ -18,7 +18,7 @@ export interface Options {
   /** On loopback; 0 takes a free one. */
   port: number
   /** Whose tokens are believed. */
-  callers: readonly Caller[]
+  callers: Jwks
   /** The breakers of what it calls itself. */
   calls?: Breaker
   log?: (sentence: string) => void
@@ -29,62 +29,63 @@ export interface Options {
 }
 
 /** What goes over the wire. */
-export interface Sent {
-  status: number
-  headers: Record<string, string>
-  body: string
-}
-
+export type Sent = { status: number; headers: Record<string, string>; body: string }
 /** A request with a verified token. `hash`: of the body's octets. */
-export interface Call {
-  claims: Claims
-  json: Values
-  hash: string
-}
-
-interface Kept {
-  answer: Answer
-  request: string
-}
-
+export type Call = { claims: Claims; json: Values; hash: string }
 export type Parts = Awaited<ReturnType<typeof openParts>>
-const [usedKeptMs, answersKeptMs, maxBodyBytes] = [960_000, 7 * 86_400_000, 1_048_576]
-const kinds = ['seen', 'answers', 'locks', 'runs', 'checkpoints']
+type Route = (parts: Parts, call: Call) => Promise<Answer>
+
+const [usedKeptMs, keptMs, maxBodyBytes] = [960_000, 7 * 86_400_000, 1_048_576]
 
 async function openParts(agent: Agent, { folder, callers, calls, log = () => {}, now = Date.now }: Options) {
   const shelf = new Shelf(folder)
   const keys = await openKeys(shelf)
-  for (const kind of kinds)
+  for (const kind of ['seen', 'answers', 'locks', 'runs', 'checkpoints'])
     for (const name of await shelf.names(kind))
       if (((await shelf.get<{ until: number }>(kind, name))?.until ?? 0) < now()) await shelf.drop(kind, name)
-  const checkpoints = new Checkpoints(shelf, keys, agent)
+  const checkpoints = new Checkpoints(agent, shelf, keys)
   const tokens = new Tokens(agent.id, keys, callers, now)
-  return {
-    ...{ agent, shelf, keys, checkpoints, tokens, log, now, calls: calls ?? new Breaker(now), baseUrl: '' },
-    answer: (name: string) => shelf.get<Kept>('answers', name),
-    keepAnswer: (name: string, answer: Answer, request = '') =>
-      shelf.put('answers', name, { answer, request, until: now() + answersKeptMs } as Kept),
-    /** Refuses a token that was used before; remembers the run as one this agent worked for. */
-    async spend({ jti, wid }: Claims) {
-      must(
-        !(await shelf.get('seen', jti)),
-        403,
-        'ect_replayed',
-        `The token ${jti} was used before; send a fresh one.`,
-      )
-      await shelf.put('seen', jti, { until: now() + usedKeptMs })
-      if (!(await shelf.get('runs', wid))) await shelf.put('runs', wid, { until: now() + answersKeptMs })
-    },
+  const answerTo = (name: string) => shelf.get<{ answer: Answer; request: string }>('answers', sha256(name))
+  const own = { calls: calls ?? new Breaker(now), baseUrl: '', log, now }
+  return { agent, shelf, keys, checkpoints, tokens, answerTo, ...own }
+}
+
+/** Refuses a token that was used before; remembers the run as one this agent worked for. */
+export async function spend({ shelf, now }: Parts, { jti, wid }: Claims): Promise<void> {
+  must(
+    !(await shelf.get('seen', jti)),
+    403,
+    'ect_replayed',
+    `The token ${jti} was used before; send a fresh one.`,
+  )
+  await shelf.put('seen', jti, { until: now() + usedKeptMs })
+  if (!(await shelf.get('runs', wid))) await shelf.put('runs', wid, { until: now() + keptMs })
+}
+
+/** The same question gets the same answer, also after a restart; a failure that may pass is not remembered. */
+export async function firstAnswer(parts: Parts, names: string[], asked: string, act: () => Promise<Answer>) {
+  const request = sha256(asked)
+  for (const name of names) {
+    const earlier = await parts.answerTo(name)
+    const isSame = !earlier || earlier.request === request
+    must(isSame, 409, 'idempotency_key_reused', 'This idempotency key was used for another request.')
+    if (earlier) return earlier.answer
   }
+  const answer = await act()
+  const isSettled = answer.status < 400 || (answer.body as Values).retriable === false
+  const kept = { request, answer, until: parts.now() + keptMs }
+  for (const name of isSettled ? names : []) await parts.shelf.put('answers', sha256(name), kept)
+  parts.log(`${parts.agent.name} answered ${answer.status} to ${names.at(-1) ?? 'execute'}`)
+  return answer
 }
 
 /** Starts the agent on loopback. Rejects when the port is taken or the folder cannot be written. */
 export async function serve(agent: Agent, options: Options) {
   const parts = await openParts(agent, options)
   let line: Promise<unknown> = Promise.resolve()
-  const inLine: InLine = (act) => {
+  const inLine = (act: () => Promise<Answer>) => {
     const turn = line.then(act)
-    line = turn.catch(() => undefined)
+    line = turn.catch(() => {})
     return turn
   }
   const server = createServer(
@@ -118,29 +119,25 @@ async function sent(parts: Parts, request: IncomingMessage, inLine: InLine): Pro
     claims = await parts.tokens.verify(token, [parts.agent.id, parts.baseUrl])
     return claims
   }
-  const answer = await answerTo(parts, request, verified, inLine)
-    .catch(refused)
-    .catch((error: Error) => {
-      parts.log(`${parts.agent.name} could not answer: ${error.message}`)
-      const more = { error_type: 'unknown', retriable: true }
-      return new Refusal(500, 'internal', `${parts.agent.name} could not do this; look into its log.`, more)
-        .answer
-    })
-  const body = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body)
-  const type = typeof answer.body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
-  const headers: Record<string, string> = { 'content-type': type, 'cache-control': 'no-store' }
-  if (answer.status >= 400) headers['content-type'] = 'application/problem+json'
-  const waitS = (answer.body as Values).retry_after_s
-  if (waitS) headers['retry-after'] = String(waitS)
-  if (claims) {
-    const { iss: aud, wid, jti } = claims
-    const signed = { aud, wid, exec_act: 'hp:agent_answer', par: [jti], out_hash: sha256(body) }
-    headers['execution-context'] = await parts.tokens.sign(signed)
+  const broken = (error: Error) => {
+    parts.log(`${parts.agent.name} could not answer: ${error.message}`)
+    const more = { error_type: 'unknown', retriable: true }
+    return new Refusal(500, 'internal', `${parts.agent.name} could not do this; look into its log.`, more)
+      .answer
   }
+  const answer = await answered(parts, request, verified, inLine).catch(refused).catch(broken)
+  const isText = typeof answer.body === 'string'
+  const body = isText ? `${answer.body}` : JSON.stringify(answer.body)
+  const json = answer.status < 400 ? 'application/json' : 'application/problem+json'
+  const type = isText ? 'text/plain; charset=utf-8' : json
+  const headers: Record<string, string> = { 'content-type': type, 'cache-control': 'no-store' }
+  const wait = (answer.body as Values).retry_after_s
+  if (wait) headers['retry-after'] = `${wait}`
+  const about = claims && { aud: claims.iss, wid: claims.wid, par: [claims.jti], exec_act: 'hp:agent_answer' }
+  if (about) headers['execution-context'] = await parts.tokens.sign({ ...about, out_hash: sha256(body) })
   return { status: answer.status, headers, body }
 }
 
-type Route = (parts: Parts, call: Call) => Promise<Answer>
 const circuits: Route = async ({ calls }) => ({ status: 200, body: { circuits: calls.circuits() } })
 const routes: Record<string, Route> = {
   'POST /.well-known/holdpoint/task': task,
@@ -153,7 +150,7 @@ const routes: Record<string, Route> = {
   'GET /aerr/circuits': circuits,
 }
 
-async function answerTo(
+async function answered(
   parts: Parts,
   request: IncomingMessage,
   verified: () => Promise<Claims>,
@@ -168,64 +165,48 @@ async function answerTo(
     request.method === 'GET' && Object.hasOwn(agent.reads ?? {}, pathname) && agent.reads?.[pathname]
   if (read) return read(request.headers)
   const id = /^GET \/\.well-known\/cascade\/checkpoints\/([\w:%-]+)$/.exec(at)?.[1]
-  if (id) return checkpointShown(parts, await verified(), bare(decodeURIComponent(id)))
-  const route = Object.hasOwn(routes, at) ? routes[at] : undefined
+  const route = id ? checkpointShown : Object.hasOwn(routes, at) && routes[at]
   must(route, 404, 'not_found', `${agent.name} has no ${request.method} ${pathname.slice(0, 100)}.`)
-  if (request.method === 'GET') return route(parts, { claims: await verified(), json: {}, hash: '' })
   const octets = await octetsOf(request)
   return inLine(async () => {
     const claims = await verified()
-    const json: unknown = await Promise.resolve(octets.toString())
+    const text = request.method === 'GET' ? JSON.stringify({ checkpoint_id: id }) : octets.toString()
+    const json: unknown = await Promise.resolve(text)
       .then(JSON.parse)
       .catch(() => undefined)
-    must(
-      typeof json === 'object' && json,
-      400,
-      'body_not_json',
-      'The body is not JSON; a JSON object was expected.',
-    )
+    must(typeof json === 'object' && json, 400, 'body_not_json', 'The body is no JSON object.')
     return route(parts, { claims, json: json as Values, hash: sha256(octets) })
   })
 }
 
 /** An error signal (AERR section 5), taken once, and only of a run this agent worked for. */
-async function errorTold(
-  { agent, shelf, checkpoints, ...parts }: Parts,
-  { claims, json }: Call,
-): Promise<Answer> {
+async function errorTold(parts: Parts, { claims: { wid }, json }: Call): Promise<Answer> {
   const [error, checkpoint] = [bare(json.error_id), bare(json.checkpoint_id)]
   must(uuid.test(error), 400, 'bad_request', '"error_id" is no UUID.')
-  const kept = uuid.test(checkpoint) ? await checkpoints.get(checkpoint) : undefined
-  const isOurs = (await shelf.get('runs', claims.wid)) && (!kept || kept.wid === claims.wid)
-  must(isOurs, 403, 'signal_outside_chain', `${agent.name} has no part in that run.`)
-  const name = sha256(`error ${claims.wid} ${error}`)
-  const answer = { status: 202, body: { error_id: json.error_id, status: 'received' } }
-  if (!(await parts.answer(name))) await agent.onError?.(json)
-  await parts.keepAnswer(name, answer)
-  return answer
+  const kept = uuid.test(checkpoint) ? await parts.checkpoints.get(checkpoint) : undefined
+  const isOurs = (await parts.shelf.get('runs', wid)) && (kept?.wid ?? wid) === wid
+  must(isOurs, 403, 'signal_outside_chain', `${parts.agent.name} has no part in that run.`)
+  return firstAnswer(parts, [`error ${wid} ${error}`], '', async () => {
+    await parts.agent.onError?.(json)
+    return { status: 202, body: { error_id: json.error_id, status: 'accepted' } }
+  })
 }
 
-async function checkpointShown({ checkpoints, now }: Parts, { wid }: Claims, id: string): Promise<Answer> {
+async function checkpointShown({ checkpoints, now }: Parts, { claims, json }: Call): Promise<Answer> {
+  const id = bare(decodeURIComponent(`${json.checkpoint_id}`))
   const kept = uuid.test(id) ? await checkpoints.get(id) : undefined
-  must(kept?.wid === wid, 404, 'checkpoint_missing', 'There is no such checkpoint of that run.')
-  const opened = await Promise.resolve(kept)
-    .then((one) => checkpoints.open(one))
-    .catch(() => undefined)
-  const checked = {
-    signature_valid: true,
-    out_hash_matches: opened !== undefined,
-    expired: kept.until <= now(),
-  }
-  return { status: 200, body: { checkpoint_id: id, ect: kept.ect, verification: checked } }
+  must(kept?.wid === claims.wid, 404, 'checkpoint_missing', 'There is no such checkpoint of that run.')
+  const holds = (await checkpoints.open(kept).catch(() => undefined)) !== undefined
+  const verification = { signature_valid: holds, out_hash_matches: holds, expired: kept.until <= now() }
+  return { status: 200, body: { checkpoint_id: id, ect: kept.ect, verification } }
 }
 
 async function octetsOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
-  let bytes = 0
   for await (const chunk of request) {
-    bytes += chunk.length
-    must(bytes <= maxBodyBytes, 413, 'body_too_large', 'The body is larger than 1 MiB.')
     chunks.push(chunk)
+    const isShort = chunks.reduce((sum, { length }) => sum + length, 0) <= maxBodyBytes
+    must(isShort, 413, 'body_too_large', 'The body is larger than 1 MiB.')
   }
   return Buffer.concat(chunks)
 }

@@ -1,5 +1,6 @@
 /* What an author writes, and how an agent refuses. */
 export type Values = Record<string, unknown>
+export type Answer = { status: number; body: unknown }
 
 export interface Agent {
   /** SPIFFE id. */
@@ -14,8 +15,8 @@ export interface Agent {
 
 export interface Operation {
   consequence: 'read_only' | 'reversible' | 'irreversible'
-  /** What it would do; changes nothing. */
-  describe(input: Values): Promise<Description>
+  /** What it would do; changes nothing. May add `preview` (title, before, after) and `undo_sentence`. */
+  describe(input: Values): Promise<{ sentence: string; target: string } & Values>
   /** Does it; `key` is the same for the same effect. Throws Refusal. */
   execute(input: Values, key: string): Promise<{ output: unknown; label?: string }>
   /** The state it is about to change. Equal states are to be equal text in JSON. */
@@ -24,18 +25,6 @@ export interface Operation {
   restore?(state: Values): Promise<void>
   /** Has it happened? Undefined when looking does not tell. */
   tookEffect?(input: Values, before: Values | undefined, key: string): Promise<boolean | undefined>
-}
-
-export interface Description {
-  sentence: string
-  target: string
-  preview?: { title: string; before: string; after: string }
-  undo_sentence?: string
-}
-
-export interface Answer {
-  status: number
-  body: unknown
 }
 
 /** A refusal or a failure as problem details (RFC 9457), in the words of ATD section 5. The sentence is for people. */
