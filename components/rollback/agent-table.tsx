@@ -181,9 +181,13 @@ export function VoteMark({
       const why = no?.reason && cannotWords[no.reason]
       return (
         <span title={no ? asSentence(no.description) : undefined}>
-          <StateMark state="failed">
-            cannot prepare{why && <span className="text-ink-2">: {why}</span>}
-          </StateMark>
+          <StateMark state="failed">cannot prepare</StateMark>
+          {why && (
+            <span className="block max-w-[190px] whitespace-normal pb-1 pl-[22px] text-t1 leading-4 text-ink-2">
+              <span className="sr-only">: </span>
+              {why}
+            </span>
+          )}
         </span>
       )
     }

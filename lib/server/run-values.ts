@@ -112,6 +112,15 @@ function valuesOf(fact: Fact): (Hash | undefined)[] {
       return [fact.action, fact.edited]
     case 'rollback_request':
       return [fact.plan]
+    case 'rollback_decided':
+      return [fact.without]
+    // What the agent signed of it; its state is not in there, only the hashes.
+    case 'rollback_act_result':
+      return [fact.evidence]
+    case 'rollback_result':
+      return [fact.cascaded]
+    case 'cascade_detected':
+      return [fact.blastRadius]
     default:
       return []
   }
