@@ -7,13 +7,14 @@ import path from 'node:path'
 import { firstRunLink } from '@/lib/auth/first-run'
 import { isProblem } from '@/lib/base/problem'
 import { lockForServer } from '@/lib/store/server-lock'
-import { startWorker } from '@/lib/worker/worker'
 import { foldersInEnv } from './folders-in-env'
 import { stampAddresses } from './http/client-address'
 import { type Installation, openInstallation } from './installation'
 import { bringLab } from './lab'
 import { createLog } from './log'
 import { readOpened } from './opened'
+import { purgeExpired } from './purge'
+import { startWork } from './work'
 
 /** Names the server's own worker in leases: there is one on a data folder. */
 const serverOwner = 'server'
@@ -52,14 +53,13 @@ async function start(log: ReturnType<typeof createLog>): Promise<Installation> {
   for (const root of house.ports.installationRoots) fs.mkdirSync(root, { recursive: true, mode: 0o700 })
   // The lock says that no other server lives on this folder: what one had in hand when it was killed goes on now.
   await house.store.leases.releaseAllOf(serverOwner)
-  house.circuits.start()
-  const worker = startWorker(house.ports, serverOwner)
+  const work = startWork(house, serverOwner)
   const care = setInterval(() => void keepHouse(house), housekeepingMs)
   await leaveFirstLink(house, process.env.HOLDPOINT_FIRST_LINK_FILE)
   if (process.env.HOLDPOINT_LAB === '1') void bringLab(house)
   onShutdown(async () => {
     clearInterval(care)
-    await worker.stop()
+    await work.stop()
     await house.close()
     lock.release()
   }, log)
@@ -89,7 +89,7 @@ async function keepHouse(house: Installation): Promise<void> {
   try {
     // A key rotated on the command line is taken up here.
     house.keys.reload()
-    const purged = await house.store.ledger.purgeCheckpoints(now)
+    const purged = await purgeExpired(house)
     await house.store.forget(now)
     await house.people.forgetBefore(now - authRowsKeptMs)
     if (purged > 0) house.log.info({ purged }, `Purged ${purged} expired checkpoints`)

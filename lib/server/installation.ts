@@ -19,6 +19,7 @@ import type { VerificationKeys } from '@/lib/ect/keys'
 import { type KeyRing, openKeyRing } from '@/lib/ect/keys-file'
 import { signClaims, signClaimsAsync, signHead } from '@/lib/ect/sign'
 import { verifyTokenSync } from '@/lib/ect/verify-node'
+import type { CheckpointLimits } from '@/lib/engine/checkpoint-ports'
 import { derivedMediaType, type WorkflowRecord } from '@/lib/engine/ports'
 import { nameHint, readWorkflow } from '@/lib/formats/format'
 import type { OpaOptions } from '@/lib/runners/opa'
@@ -35,11 +36,13 @@ import { CircuitBook } from '@/lib/worker/circuits'
 import { openPlaces } from '@/lib/worker/pools'
 import type { AgentsOfRun, ReachOf, Timer, Vault, WorkerPorts } from '@/lib/worker/ports'
 import { RunBook, type Signer } from '@/lib/worker/run-book'
+import { CascadeWatcher } from '@/lib/worker/watch-cascades'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import { keyFetcher } from './agent-keys'
 import { AgentRates } from './doors/agent-rates'
 import type { AnswerStore } from './http/idempotency'
+import { checkpointLimitsInEnv } from './limits-in-env'
 import { createLog, type Log } from './log'
 import type { Opened } from './opened'
 import { policiesOf } from './policies'
@@ -63,6 +66,8 @@ export interface InstallationOptions {
   reachable?: Reachable
   /** What steps reach; by default what lib/server/reach.ts puts together. Fixtures bring models and tools of their own. */
   reach?: (house: () => Installation) => ReachOf
+  /** How many checkpoints a workflow may have and take; by default what the environment says. */
+  checkpointLimits?: CheckpointLimits
   /** First part of this installation's SPIFFE ids. */
   trustDomain?: string
   log?: Log
@@ -83,6 +88,7 @@ export interface Installation {
   readonly ports: WorkerPorts
   /** The breakers that every call goes through. */
   readonly circuits: CircuitBook
+  readonly cascades: CascadeWatcher
   readonly auth: AuthContext
   readonly answers: AnswerStore
   /** How often agents ask at the protocol endpoints. */
@@ -116,7 +122,10 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const log = options.log ?? createLog()
   const trustDomain = options.trustDomain ?? 'holdpoint.local'
   const id = `spiffe://${trustDomain}/holdpoint`
-  const store = await openStore(dataDir, { readOnly: options.opened !== undefined })
+  const store = await openStore(dataDir, {
+    readOnly: options.opened !== undefined,
+    checkpointLimits: options.checkpointLimits ?? checkpointLimitsInEnv(),
+  })
   const keys = openKeyRing(path.join(dataDir, 'keys'), systemClock.now())
   const people = openPeople(store)
   const agents = openAgents(store)
@@ -136,7 +145,9 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     chance: Math.random,
     graphOf,
     hearErrors: (ids) => whoHears(agents, ids),
+    told: (told) => cascades.told(told),
   })
+  const cascades = new CascadeWatcher({ book, ledger: store.ledger, log })
   const ports: WorkerPorts = {
     book,
     ledger: store.ledger,
@@ -172,6 +183,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     onShared: (shared) => askShared(ports, shared),
     onFree: async (circuit, by) =>
       letGo(ports, await store.circuits.waiting(circuit.id, mostWaiting), circuit, by),
+    onSlow: (slow) => cascades.noticed({ kind: 'latency', ...slow }),
   })
   const auth: AuthContext = {
     people,
@@ -195,6 +207,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     book,
     ports,
     circuits,
+    cascades,
     auth,
     answers: openAnswers(store, systemClock),
     agentRates: new AgentRates(),
@@ -263,7 +276,11 @@ function vaultOf(keys: KeyRing): Vault {
       const { keyId, sealed } = seal(state, place, keys.sealing, systemRandom)
       return { ...place, keyId, sealed, expiresAt }
     },
-    open: (sealed) => open(sealed.sealed, sealed, keys.sealing),
+    open(sealed) {
+      // Another process may have rotated and sealed it anew since the keys were read.
+      if (!keys.sealing.find(sealed.keyId)) keys.reload()
+      return open(sealed.sealed, sealed, keys.sealing)
+    },
   }
 }
 

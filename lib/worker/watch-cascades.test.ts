@@ -29,7 +29,6 @@ function house(graph: ReturnType<typeof graphOf>) {
     },
     ledger,
     log,
-    timer,
   })
   const book = new RunBook({
     ledger,

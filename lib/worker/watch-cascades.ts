@@ -25,12 +25,12 @@ interface Trigger {
 type Says = Extract<CascadeInput, { kind: 'token' }>['says']
 
 export class CascadeWatcher {
-  readonly #ports: Pick<WorkerPorts, 'book' | 'ledger' | 'log' | 'timer'>
+  readonly #ports: Pick<WorkerPorts, 'book' | 'ledger' | 'log'>
   readonly #watch = new CascadeWatch()
   /** Where things stand that no run says by itself: the step that was told of last. */
   #latest: Trigger | undefined
 
-  constructor(ports: Pick<WorkerPorts, 'book' | 'ledger' | 'log' | 'timer'>) {
+  constructor(ports: Pick<WorkerPorts, 'book' | 'ledger' | 'log'>) {
     this.#ports = ports
   }
 
