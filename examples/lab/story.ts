@@ -29,6 +29,9 @@ export const storyWorkflows = [
   'bgp-failover-peer.atd.json',
   'config-note.atd.json',
   'quick-check.atd.json',
+  'storm-failover.atd.json',
+  'storm-watch.atd.json',
+  'storm-hourly.atd.json',
 ] as const
 
 /** Files in examples/agentd that the library has from the start. */

@@ -11,6 +11,7 @@ import {
   storyRuns,
 } from '@/examples/lab/story'
 import { registerAgent } from '@/lib/auth/agents'
+import { agentProtocols } from '@/lib/base/protocols'
 import type { Installation } from './installation'
 import { startRun } from './runs'
 import { importWorkflow } from './workflows'
@@ -61,7 +62,10 @@ async function register(
   baseUrl: string,
 ): Promise<void> {
   const jwks = await publishedKeys(house, `${baseUrl}/.well-known/jwks.json`)
-  await registerAgent(house.auth, { id: agent.id, name: agent.name, baseUrl, jwks }, by)
+  const jwksUrl = `${baseUrl}/.well-known/jwks.json`
+  const protocols = [...agentProtocols]
+  const entry = { id: agent.id, name: agent.name, baseUrl, jwks, jwksUrl, domain: 'lab', protocols }
+  await registerAgent(house.auth, entry, by)
 }
 
 /** The agent's keys, once it answers: the lab starts beside this server. */
