@@ -4,7 +4,7 @@
  */
 import { clip } from '@/lib/base/clip'
 import { Problem } from '@/lib/base/problem'
-import { verdictsOf } from '@/lib/hitl/verdicts'
+import { isEditable, verdictsOf } from '@/lib/hitl/verdicts'
 import type { At, Command } from './commands'
 import { checkEvent, completeByEvent } from './decide-events'
 import { askPerson, failStep, nodeOf } from './decide-steps'
@@ -27,7 +27,7 @@ export function decideApproval(run: Run, wish: Wish<'decide'>, draft: Draft, at:
       `"${wish.verdict}" does not answer this question; expected ${verdictsOf(approval.kind).join(' or ')}`,
     )
   }
-  if (wish.edited && wish.verdict !== 'approve') {
+  if (wish.edited && !(isEditable(approval.kind) && wish.verdict === 'approve')) {
     throw new Problem('approval_edit_refused', 'An edit goes with an approval; refuse without one')
   }
   if (wish.verdict === 'event') checkEvent(run, nodeOf(run, approval.node), wish.event ?? '')

@@ -5,6 +5,7 @@
  *   file     local: it happens in the turn in which it is called; looking tells whether it did; restored
  *   keyed    remote, honours idempotency keys; asking tells; restored
  *   http     remote, honours nothing, cannot be asked; compensated
+ *   agent    as keyed, by an agent that keeps its own checkpoints and takes them back itself (agents.ts)
  *   mail     remote, honours nothing, cannot be asked, cannot be undone
  *
  * A step of a walk may end with one of the labels its config lists. Each attempt goes one of the ways of `Way`. What a runner does to the world goes through the schedule, so it can be
@@ -12,22 +13,32 @@
  */
 import { hashJson } from '@/lib/base/hash'
 import type { JsonObject } from '@/lib/base/json'
+import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import { narrowed } from '@/lib/nodes/node-kind'
 import { type Action, EffectFailed, type Effects, type Runner, type Snapshot } from '@/lib/runners/runner'
+import { addAgent } from './agents'
 import type { Dice } from './dice'
 import type { Process, Schedule } from './schedule'
 import type { Landing, World } from './world'
 
-export const simulatedKinds = ['pure', 'file', 'keyed', 'http', 'mail'] as const
+export const simulatedKinds = ['pure', 'file', 'keyed', 'agent', 'http', 'mail'] as const
 export type SimulatedKind = (typeof simulatedKinds)[number]
 
 const consequences: Record<SimulatedKind, Consequence> = {
   pure: 'read_only',
   file: 'reversible',
   keyed: 'reversible',
+  agent: 'reversible',
   http: 'reversible',
   mail: 'irreversible',
+}
+
+const undoOf: Partial<Record<SimulatedKind, UndoMethod>> = {
+  file: 'restore',
+  keyed: 'restore',
+  agent: 'remote',
+  http: 'compensate',
 }
 
 type Way = 'ok' | 'flaky' | 'refused' | 'fault' | 'no_answer' | 'slow'
@@ -43,6 +54,7 @@ export interface Stage {
   /** Told of each call of an effect in the turn it is made; throws what it has against it. */
   effectCalled(process: Process, action: Action, effects: Effects): void
   undoCalled(action: Action, effects: Effects, checkpoint: string): void
+  prepareCalled(effects: Effects, checkpoint: string): void
 }
 
 /** The runner of a simulated kind, as one process has it. */
@@ -51,9 +63,10 @@ export function simulatedRunner(stage: Stage, process: Process, kind: SimulatedK
     resolve: async ({ node, values, visit }) => {
       const reads = node.config.reads as string[]
       for (const read of reads) await values.at(read)
-      const { labels, artifacts } = node.config
+      const { labels, artifacts, agent } = node.config
       return {
         text: `${node.id}, visit ${visit}`,
+        ...(agent !== undefined && { agent }),
         ...(labels !== undefined && { labels }),
         ...(artifacts !== undefined && { artifacts }),
       }
@@ -78,8 +91,9 @@ export function simulatedRunner(stage: Stage, process: Process, kind: SimulatedK
       throw new EffectFailed('target_silent', 'It has no state to seal')
     return { state, hash: hashJson(state), undo: kind === 'http' ? 'compensate' : 'restore' }
   }
-  if (kind === 'file' || kind === 'keyed') addLooking(runner, stage, process)
-  if (kind !== 'mail') addUndo(runner, stage, process)
+  if (kind === 'file' || kind === 'keyed' || kind === 'agent') addLooking(runner, stage, process)
+  if (kind === 'agent') addAgent(runner, stage, process)
+  else if (kind !== 'mail') addUndo(runner, stage, process)
   return runner
 }
 
@@ -98,7 +112,7 @@ function actionOf(
     consequence,
     target: node,
     sentence: `Does ${String(action.text)}`,
-    ...(consequence === 'reversible' ? { undo: kind === 'http' ? 'compensate' : 'restore' } : {}),
+    ...(consequence === 'reversible' ? { undo: undoOf[kind] } : {}),
   }
 }
 
@@ -183,7 +197,7 @@ async function perform(
   const land = () => {
     if (kind === 'pure') return
     schedule.note(`EFFECT of ${action.node} visit ${action.visit}`)
-    world.land(landing, String(action.do.text), kind === 'keyed' || kind === 'file')
+    world.land(landing, String(action.do.text), kind === 'keyed' || kind === 'agent' || kind === 'file')
   }
   if (kind === 'file') land()
   if (way === 'no_answer') {

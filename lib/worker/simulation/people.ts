@@ -163,7 +163,8 @@ export class People {
       const value = jsonValue(`said of ${approval.node}`)
       return this.say({ ...wish, artifacts: [{ name: 'log', value: value.hash }] }, { values: [value] })
     }
-    if (verdict === 'approve' && dice.chance(0.2)) void this.guarded(this.decideEdited(approval, wish))
+    if (verdict === 'approve' && approval.kind === 'approval' && dice.chance(0.2))
+      void this.guarded(this.decideEdited(approval, wish))
     else this.say(wish)
   }
 
@@ -233,19 +234,21 @@ export class People {
       ? (['single', 'sub_dag', 'full_workflow', 'full_workflow'] as const)
       : (['single', 'sub_dag', 'full_workflow'] as const)
     const scope = dice.chance(0.5) ? undefined : dice.pick(scopes)
-    const plan = await makePlan(server().ports, runId, { node, scope, mayCoordinate: true })
+    const only = dice.chance(0.15) ? ({ only: 'dependents', scope: 'sub_dag' } as const) : { scope }
+    const plan = await makePlan(server().ports, runId, { node, ...only, mayCoordinate: true })
     if (plan.forbidden) return
     await this.execute(
       {
         type: 'roll_back',
         rollback: prefixed('rb', dice.uuid()),
         scope: plan.scope,
+        ...(plan.only && { only: plan.only }),
         node,
         checkpoints: plan.steps.flatMap((step) => step.checkpointId ?? []),
         plan: jsonValue(plan).hash,
         seq: plan.seq,
         reason: this.tag(),
-        by: 'person:ada',
+        by: dice.chance(0.15) ? 'agent:spiffe://simulated.example/agent/x' : 'person:ada',
         deadlineS: dice.chance(0.1) ? 1 : 60,
       },
       { values: [jsonValue(plan)] },

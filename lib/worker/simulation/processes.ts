@@ -12,6 +12,7 @@ import { openPlaces } from '../pools'
 import type { WorkerLog, WorkerPorts } from '../ports'
 import { RunBook } from '../run-book'
 import { startWorker, type Worker } from '../worker'
+import { agentOf } from './agents'
 import { type SimulatedKind, type Stage, simulatedKinds, simulatedRunner } from './kinds'
 import { signer, vault } from './paper'
 import type { Process, Schedule } from './schedule'
@@ -83,7 +84,7 @@ export function startHouse(around: Surroundings, name: string, works: boolean): 
       schedule.call(process, 'token', async () => (await store.ledger.row(runId, jti)) !== undefined),
     runnerOf: (kind) => runners.get(kind as SimulatedKind) ?? resolverOf(kind),
     agents: () => ({
-      find: async () => undefined,
+      find: async (id) => agentOf(id),
       requestToken: async () => '',
     }),
     reach: (step) => ({ ...noReach, children: childRunsOf(ports, workflows, step) }),

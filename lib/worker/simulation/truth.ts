@@ -11,11 +11,12 @@ import type { Fact, FactOf } from '@/lib/engine/facts'
 import { requiresApproval } from '@/lib/engine/gate'
 import type { ApprovalProjection, Commit } from '@/lib/engine/ports'
 import { approvalProjectionOf, projectionOf } from '@/lib/engine/projection'
-import type { Run, Visit } from '@/lib/engine/run'
+import type { Rollback, Run, Visit } from '@/lib/engine/run'
 import { statusWithoutAct } from '@/lib/rollback/outcome'
-import type { Plan } from '@/lib/rollback/plan'
-import type { GraphIndex } from '@/lib/workflow/graph-index'
-import { must } from './broken'
+import type { Plan, PlannedStep } from '@/lib/rollback/plan'
+import { actKey } from '@/lib/rollback/votes'
+import { type GraphIndex, withDescendants } from '@/lib/workflow/graph-index'
+import { Broken, must } from './broken'
 import { simulatedKinds } from './kinds'
 import { digestOf, recount } from './recount'
 import { WalkTruth } from './walk-truth'
@@ -133,6 +134,9 @@ export class Truth {
       )
     }
     if (fact.type === 'rollback_act_result' && fact.status === 'completed') this.checkUndone(fact)
+    if (fact.type === 'rollback_vote') this.checkVote(fact)
+    if (fact.type === 'rollback_act') this.checkAct(fact)
+    if (fact.type === 'rollback_act_result') this.checkFinal(fact)
     if (fact.type === 'rollback_result') this.checkExecuted(fact)
     if (fact.type === 'workflow_complete') {
       must((run.counts.get('running') ?? 0) === 0, () => 'The run ended with a step at work')
@@ -238,9 +242,7 @@ export class Truth {
 
   /** The previewed set is the executed set. */
   private checkExecuted({ rollback }: FactOf<'rollback_result'>): void {
-    const planned = (this.plans.get(rollback)?.steps ?? [])
-      .filter((step) => step.checkpointId !== undefined || statusWithoutAct(step.fate) !== undefined)
-      .map((step) => step.checkpointId ?? `${step.node}/${step.visit}`)
+    const planned = (this.plans.get(rollback)?.steps ?? []).filter(isAct).map(actKey)
     const { acts = new Map(), decided } = this.run.rollbacks.get(rollback) ?? {}
     must(decided !== undefined, () => `${rollback} ended before it was decided how`)
     if (decided?.decision === 'abort' || decided?.decision === 'escalate') return
@@ -249,6 +251,70 @@ export class Truth {
       planned.sort().join() === executed.sort().join(),
       () => `${rollback} was to undo ${planned.join(', ')} and undid ${executed.join(', ')}`,
     )
+  }
+
+  /** One vote of each holder, before it is decided what comes of them. */
+  private checkVote({ rollback, checkpointId }: FactOf<'rollback_vote'>): void {
+    const { votes, decided } = this.rollback(rollback)
+    must(!votes.has(checkpointId) && !decided, () => `The holder of ${checkpointId} votes a second time`)
+  }
+
+  /** Phase 2 begins when it is decided; a step is undone after all that followed from it, and only if it was to be. */
+  private checkAct({ rollback, checkpointId, node }: FactOf<'rollback_act'>): void {
+    const { decided, votes, acts } = this.rollback(rollback)
+    const decision = decided?.decision
+    must(
+      decision === 'execute' || decision === 'partial',
+      () => `${node} is undone, and what was decided is ${decision}`,
+    )
+    must(votes.get(checkpointId)?.vote === 'prepared', () => `${node} is undone and was not prepared`)
+    const following = this.run.walk ? [] : withDescendants(this.graph, node)
+    const waits = (this.plans.get(rollback)?.steps ?? []).find(
+      (step) =>
+        step.node !== node &&
+        following.includes(step.node) &&
+        isAct(step) &&
+        acts.get(actKey(step))?.status === undefined,
+    )
+    must(waits === undefined, () => `${node} is undone before ${waits?.node}, which followed from it`)
+  }
+
+  /** What an act came to is said once, and is what its agent said. */
+  private checkFinal({ rollback, checkpointId, status, node }: FactOf<'rollback_act_result'>): void {
+    const known = this.rollback(rollback).acts.get(checkpointId)
+    must(known?.status === undefined, () => `The undo of ${node} is answered a second time`)
+    const { answers, checkpoints } = this.world.agents
+    if (!checkpoints.has(checkpointId) || status !== 'completed') return
+    const said = answers.get(`${rollback}/${checkpointId}`)
+    must(said === 'completed', () => `The ledger says that ${node} is undone; its agent says ${said}`)
+  }
+
+  private rollback(id: string): Rollback {
+    const rollback = this.run.rollbacks.get(id as Rollback['id'])
+    if (!rollback) throw new Broken(`There is no rollback ${id}`)
+    return rollback
+  }
+
+  /**
+   * After any schedule every checkpoint of a plan is restored, compensated, handed to a person or untouched, the ledger
+   * says which, and no agent carried out one rollback twice. Throws Broken.
+   */
+  checkRollbacks(): void {
+    const { executed, answers } = this.world.agents
+    for (const [key, times] of executed) must(times === 1, () => `An agent carried out ${key} ${times} times`)
+    for (const rollback of this.run.rollbacks.values()) {
+      const isOver = rollback.status !== undefined || rollback.supersededBy !== undefined
+      must(isOver || !this.ended, () => `${rollback.id} never ended`)
+      for (const step of (this.plans.get(rollback.id)?.steps ?? []).filter(isAct)) {
+        const act = rollback.acts.get(actKey(step))
+        const key = `${rollback.id}/${actKey(step)}`
+        if (act === undefined)
+          must(!executed.has(key), () => `${key} was undone, and the ledger does not say so`)
+        else must(act.status !== undefined || !isOver, () => `Nobody knows what became of ${key}`)
+        const unsaid = act?.status === 'failed' && answers.get(key) === 'completed'
+        must(!unsaid, () => `${key} is undone, and the ledger says that it failed`)
+      }
+    }
   }
 
   /** What is visited anew was not at work, and nobody is still asked whether it happened. */
@@ -294,4 +360,9 @@ export class Truth {
 function isLink(fact: Fact, jti: string): boolean {
   if (fact.type === 'workflow_start') return fact.parentWid !== undefined
   return fact.type === 'task_complete' && (fact.linked?.includes(jti) ?? false)
+}
+
+/** Something is done about the step, or somebody is told. */
+function isAct({ checkpointId, fate }: PlannedStep): boolean {
+  return checkpointId !== undefined || statusWithoutAct(fate) !== undefined
 }

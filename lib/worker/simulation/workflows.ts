@@ -3,6 +3,7 @@
 import type { ApprovalSpec, Budget, GraphEdge, GraphNode, Silence } from '@/lib/workflow/graph'
 import { graphOf } from '@/lib/workflow/graph-fixture'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
+import { agentIds } from './agents'
 import type { Dice } from './dice'
 import type { simulatedKinds } from './kinds'
 
@@ -10,15 +11,20 @@ const kindWeights = {
   pure: 4,
   file: 5,
   keyed: 4,
+  agent: 0,
   http: 3,
   mail: 2,
   task: 3,
   pause_for_approval: 1,
 } as const satisfies Record<(typeof simulatedKinds)[number] | 'task' | 'pause_for_approval', number>
 
+/** Where most steps are done by remote agents. */
+const agentWeights = { ...kindWeights, pure: 2, file: 2, keyed: 0, agent: 10, http: 1, mail: 0.7, task: 0.5 }
+
 /**
  * The sorts of stories: in which order the run goes, whether its steps begin runs of their own, and whether it is bounded
- * by visits, writes artifacts and waits for events from outside.
+ * by visits, writes artifacts and waits for events from outside; and whether its steps are done by remote agents, so that
+ * rolling back takes two phases.
  */
 export const storySorts = [
   'drawn',
@@ -26,6 +32,7 @@ export const storySorts = [
   'drawn with children',
   'stepwise with children',
   'states',
+  'drawn with agents',
 ] as const
 export type StorySort = (typeof storySorts)[number]
 
@@ -38,6 +45,9 @@ export interface Library {
 /** The workflows of one story. */
 export function randomLibrary(dice: Dice, sort: StorySort): Library {
   if (sort === 'states') return { root: randomStates(dice), named: new Map() }
+  if (sort === 'drawn with agents') {
+    return { root: randomWorkflow(dice, { most: 9, weights: agentWeights }), named: new Map() }
+  }
   const stepwise = sort.startsWith('stepwise')
   if (!sort.endsWith('children')) {
     return { root: stepwise ? randomWalk(dice, {}) : randomWorkflow(dice, {}), named: new Map() }
@@ -62,6 +72,8 @@ interface Size {
   calls?: readonly string[]
   /** Nobody resumes a child by itself. */
   isChild?: boolean
+  /** How often each kind is drawn; absent: as usual, without remote agents. */
+  weights?: typeof kindWeights | typeof agentWeights
 }
 
 function randomIds(dice: Dice, most: number): string[] {
@@ -84,7 +96,12 @@ function randomWorkflow(dice: Dice, size: Size): GraphIndex {
   const nodes = Object.fromEntries(ids.map((id) => [id, randomNode(dice, parentsOf(id), size)]))
   addCalls(dice, nodes, size)
   const vocabulary = dice.chance(0.5) ? 'atd' : 'cascade'
-  return indexGraph(graphOf(nodes, edges, { name: 'story', vocabulary, budget: randomBudget(dice) }))
+  const containment = size.weights
+    ? { containment: { onUnprepared: dice.pick(['ask', 'partial', 'partial', 'abort'] as const) } }
+    : {}
+  return indexGraph(
+    graphOf(nodes, edges, { name: 'story', vocabulary, budget: randomBudget(dice), ...containment }),
+  )
 }
 
 /** One to seven nodes in a row, with ways past some of them, loops, ends in the middle, and a fault now and then. */
@@ -223,8 +240,12 @@ function randomCall(dice: Dice, calls: readonly string[]): Pick<GraphNode, 'kind
 /** What the run of a story is given: the list for its `map` steps. */
 export const storyInput = { items: ['a', 'b', 'c'] }
 
-function randomNode(dice: Dice, parents: string[], { isChild = false }: Size): Partial<GraphNode> {
-  const drawn = dice.weighted(kindWeights)
+function randomNode(
+  dice: Dice,
+  parents: string[],
+  { isChild = false, weights = kindWeights }: Size,
+): Partial<GraphNode> {
+  const drawn = dice.weighted(weights)
   const kind = isChild && drawn === 'pause_for_approval' ? 'file' : drawn
   const node: Partial<GraphNode> = {
     kind,
@@ -249,7 +270,8 @@ function randomNode(dice: Dice, parents: string[], { isChild = false }: Size): P
 /** Simulated kinds read some of their parents; the kinds of the product are left to their own resolvers. */
 function simulatedConfig(kind: string, dice: Dice, parents: string[]): GraphNode['config'] {
   if (kind === 'task' || kind === 'pause_for_approval') return {}
-  return { reads: parents.filter(() => dice.chance(0.5)) }
+  const reads = parents.filter(() => dice.chance(0.5))
+  return kind === 'agent' ? { reads, agent: dice.pick(agentIds) } : { reads }
 }
 
 function randomApproval(dice: Dice): ApprovalSpec {

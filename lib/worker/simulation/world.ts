@@ -1,5 +1,6 @@
 /** The simulated world: targets with a state, and a record of everything that ever landed on them. */
 import { sha256 } from '@/lib/base/hash'
+import { AgentMemory } from './agents'
 
 export interface Landing {
   node: string
@@ -20,6 +21,8 @@ export interface Target {
 
 export class World {
   private readonly targets = new Map<string, Target>()
+  /** What the remote agents of the run remember. */
+  readonly agents = new AgentMemory()
   /** State of the target before a visit's first landing, by `node/visit`. */
   private readonly before = new Map<string, string | null>()
 
