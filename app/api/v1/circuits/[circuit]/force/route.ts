@@ -1,0 +1,4 @@
+import { postForce } from '@/lib/server/handlers/circuits'
+import { methods } from '@/lib/server/http/methods'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ POST: postForce })
