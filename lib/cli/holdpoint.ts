@@ -214,8 +214,9 @@ function addChecks(program: Command, finish: Finish): void {
     .command('rotate-key')
     .description('make a new signing key; what former keys signed goes on verifying')
     .option('--sealing', 'the key that seals checkpoints instead')
+    .option('--reseal', 'seal live checkpoints anew under the current sealing key')
     .option('--data <folder>', dataHelp)
-    .action(async (options) => finish((await import('./rotate-key-command')).rotateKeyCommand(options)))
+    .action(async (options) => finish(await (await import('./rotate-key-command')).rotateKeyCommand(options)))
   program
     .command('validate')
     .description('check workflow files; every finding has its place and how to mend it')

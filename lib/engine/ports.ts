@@ -183,8 +183,6 @@ export interface LedgerStore {
   value(hash: Hash): Promise<StoredValue | undefined>
   putValue(value: StoredValue): Promise<void>
   checkpoint(jti: string): Promise<SealedCheckpoint | undefined>
-  /** Deletes the sealed state of checkpoints past their time; returns how many. */
-  purgeCheckpoints(now: number): Promise<number>
   answer(scope: string, key: string): Promise<IdempotentAnswer | undefined>
   /** True the first time a token id from outside is seen; false ever after (NOTES 1, replay). */
   rememberJti(jti: string, expiresAt: number): Promise<boolean>

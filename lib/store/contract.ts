@@ -250,6 +250,27 @@ function keeping(store: () => Store): void {
     await refusal(store().ledger.commit(firstCommit(aRun(), { values: [huge] })), 'too_large')
   })
 
+  it('puts states sealed anew in place, and none that changed meanwhile', async () => {
+    const run = aRun()
+    const point = (jti: string, keyId: string) => ({
+      ...{ jti, runId: run.runId, node: 'apply', visit: 1, keyId },
+      sealed: bytes(`sealed under ${keyId}`),
+      expiresAt: 2_000,
+    })
+    const held = [point('a', 'k1'), point('b', 'k2'), point('c', 'k1')]
+    await store().ledger.commit(firstCommit(run, { checkpoints: held }))
+    const { checkpoints, ledger } = store()
+    expect((await checkpoints.notUnder('k2', '', 10)).map(({ jti }) => jti)).toEqual(['a', 'c'])
+    expect((await checkpoints.notUnder('k2', 'a', 10)).map(({ jti }) => jti)).toEqual(['c'])
+    const resealed = [
+      { before: 'k1', sealed: point('a', 'k2') },
+      { before: 'k9', sealed: point('c', 'k2') },
+    ]
+    expect(await checkpoints.replace(resealed)).toBe(1)
+    expect(await ledger.checkpoint('a')).toEqual(point('a', 'k2'))
+    expect(await ledger.checkpoint('c')).toEqual(point('c', 'k1'))
+  })
+
   it('deletes sealed states past their time, and no others', async () => {
     const run = aRun()
     const sealed = (expiresAt: number) => ({
@@ -264,8 +285,10 @@ function keeping(store: () => Store): void {
     const [old, fresh] = [sealed(2_000), sealed(3_000)]
     await store().ledger.commit(firstCommit(run, { checkpoints: [old, fresh] }))
     expect(await store().ledger.checkpoint(old.jti)).toEqual(old)
-    expect(await store().ledger.purgeCheckpoints(2_000)).toBe(0)
-    expect(await store().ledger.purgeCheckpoints(2_001)).toBe(1)
+    const { checkpoints } = store()
+    expect(await checkpoints.expired(2_000, 10)).toEqual([])
+    expect(await checkpoints.expired(2_001, 10)).toEqual([{ jti: old.jti, runId: run.runId }])
+    expect(await checkpoints.drop([old.jti, 'none'])).toBe(1)
     expect(await store().ledger.checkpoint(old.jti)).toBeUndefined()
     expect(await store().ledger.checkpoint(fresh.jti)).toEqual(fresh)
   })

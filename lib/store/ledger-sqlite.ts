@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { type Clock, systemClock } from '@/lib/base/clock'
 import type { Hash } from '@/lib/base/hash'
+import type { CheckpointLimits } from '@/lib/engine/checkpoint-ports'
 import type { RunId } from '@/lib/base/ids'
 import type {
   Commit,
@@ -13,6 +14,7 @@ import type {
   StoredRow,
   StoredValue,
 } from '@/lib/engine/ports'
+import { checkpointRoom, checkpointWriter } from './checkpoints-sqlite'
 import type { GroupWriter } from './group-writer'
 import * as refusals from './refusals'
 import { signalWriter } from './signals-sqlite'
@@ -60,8 +62,9 @@ export function sqliteLedger(
   writer: GroupWriter | undefined,
   appended: (event: AppendEvent) => void,
   clock: Clock = systemClock,
+  limits?: CheckpointLimits,
 ): LedgerStore {
-  const write = writeStatements(db)
+  const write = writeStatements(db, limits)
   const read = readStatements(db)
   const writing = (): GroupWriter => {
     if (!writer) throw refusals.readOnly(db.name)
@@ -118,7 +121,6 @@ export function sqliteLedger(
       const row = read.checkpoint.get(jti)
       return row && { ...row, sealed: plainBytes(row.sealed) }
     },
-    purgeCheckpoints: async (now) => writing().submit(0, () => write.purgeCheckpoints.run(now).changes),
     answer: async (scope, key) => read.answer.get(scope, key),
     async rememberJti(jti, expiresAt) {
       return writing().submit(0, () => write.seenJti.run(jti, expiresAt).changes === 1)
@@ -145,6 +147,7 @@ function applyCommit(write: Write, commit: Commit, now: number): number[] {
     const remembered = write.answered.get(commit.answer.scope, commit.answer.key)
     if (remembered) throw refusals.keyReused(commit.answer, remembered)
   }
+  write.checkpointRoom(commit, now)
   fence(write, commit)
   const { runId } = commit
   const positions = commit.rows.map((row) =>
@@ -154,10 +157,7 @@ function applyCommit(write: Write, commit: Commit, now: number): number[] {
   for (const value of commit.values) {
     write.value.run(value.hash, value.mediaType, value.bytes.byteLength, value.bytes)
   }
-  for (const point of commit.checkpoints) {
-    const { jti, node, visit, keyId, sealed, expiresAt } = point
-    write.checkpoint.run(jti, runId, node, visit, keyId, sealed, expiresAt)
-  }
+  for (const point of commit.checkpoints) write.checkpoint(runId, point, now)
   for (const approval of commit.approvals) writeApproval(write, runId, approval)
   for (const signal of commit.signals ?? []) write.signal(runId, signal)
   if (!commit.create) write.noWaits.run(runId)
@@ -287,7 +287,7 @@ const movingColumns = [
   ...['done_count', 'failed_count', 'open_approvals'],
 ]
 
-function writeStatements(db: Database) {
+function writeStatements(db: Database, limits: CheckpointLimits | undefined) {
   const assigned = movingColumns.map((column) => `${column} = ?`).join(', ')
   return {
     create: db.prepare(
@@ -308,10 +308,8 @@ function writeStatements(db: Database) {
     value: db.prepare(
       'INSERT INTO stored_values (hash, media_type, size, bytes) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
     ),
-    checkpoint: db.prepare(
-      `INSERT INTO checkpoints (jti, run_id, node, visit, key_id, sealed, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    purgeCheckpoints: db.prepare('DELETE FROM checkpoints WHERE expires_at < ?'),
+    checkpointRoom: checkpointRoom(db, limits),
+    checkpoint: checkpointWriter(db),
     // Only what a decision changes is taken from a later row; the question stands as it was asked.
     approval: db.prepare(
       `INSERT INTO approvals (id, run_id, node, visit, kind, role, sentence, consequence, action, asked_at, deadline_at,

@@ -17,6 +17,7 @@ import type {
   WorkflowRecord,
 } from '@/lib/engine/ports'
 import type { SignalRecord } from '@/lib/engine/signal-ports'
+import { memoryCheckpoints } from './checkpoints-memory'
 import { memoryCircuits } from './circuits-memory'
 import { memoryApprovals, memoryRuns, memoryWorkflows } from './memory-queries'
 import * as refusals from './refusals'
@@ -76,6 +77,7 @@ export function memoryStore(clock: Clock = { now: () => 0 }): Store {
     runs: memoryRuns(tables),
     approvals: memoryApprovals(tables),
     signals: memorySignals(tables.signals),
+    checkpoints: memoryCheckpoints(tables.checkpoints),
     circuits: memoryCircuits(() => waitsOf(tables)),
     onAppend(listener) {
       const own = (event: AppendEvent) => listener(event)
@@ -122,7 +124,6 @@ function memoryLedger(tables: Tables, clock: Clock, appended: (event: AppendEven
       keepValue(tables, value)
     },
     checkpoint: async (jti) => tables.checkpoints.get(jti),
-    purgeCheckpoints: async (now) => dropWhere(tables.checkpoints, (point) => point.expiresAt < now),
     async answer(scope, key) {
       const found = tables.answers.get(answerKey(scope, key))
       if (!found) return undefined

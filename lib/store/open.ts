@@ -25,8 +25,10 @@ import Database from 'better-sqlite3'
 import { type Clock, systemClock } from '@/lib/base/clock'
 import type { RunId } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
+import type { CheckpointLimits } from '@/lib/engine/checkpoint-ports'
 import { AppendWatch } from './append-watch'
 import { sqliteApprovals } from './approvals-sqlite'
+import { sqliteCheckpoints } from './checkpoints-sqlite'
 import { sqliteCircuits } from './circuits-sqlite'
 import { attachControl, Control } from './control'
 import { makeDataFolder } from './data-folder'
@@ -51,6 +53,8 @@ export interface OpenOptions {
   /** Prisma's migrations folder; found beside the program by default. */
   migrations?: string
   clock?: Clock
+  /** How many checkpoints a workflow may have and take; any number by default. */
+  checkpointLimits?: CheckpointLimits
 }
 
 /** The database's name within the data folder. */
@@ -81,13 +85,14 @@ export async function openStore(dataDir: string, options: OpenOptions = {}): Pro
   const forget = sqliteForget(db, writer)
 
   const store: Store = {
-    ledger: sqliteLedger(db, writer, (event) => watch.durable(event), clock),
+    ledger: sqliteLedger(db, writer, (event) => watch.durable(event), clock, options.checkpointLimits),
     leases: sqliteLeases(db, writer),
     workflows: sqliteWorkflows(control),
     runs: sqliteRuns(control),
     approvals: sqliteApprovals(control),
     circuits: sqliteCircuits(db, writer),
     signals: sqliteSignals(db, writer),
+    checkpoints: sqliteCheckpoints(db, writer),
     onAppend: (listener) => watch.listen(listener),
     forget: (now) => forget(now - answerKeptMs, now),
     async close() {

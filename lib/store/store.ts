@@ -1,5 +1,6 @@
 import type { Hash } from '@/lib/base/hash'
 import type { RunId } from '@/lib/base/ids'
+import type { CheckpointStore } from '@/lib/engine/checkpoint-ports'
 import type { CircuitStore } from '@/lib/engine/circuit-ports'
 import type { TerminalStatus } from '@/lib/engine/facts'
 import type {
@@ -143,6 +144,7 @@ export interface Store {
   readonly approvals: ApprovalQueries
   readonly circuits: CircuitStore
   readonly signals: SignalStore
+  readonly checkpoints: CheckpointStore
   /**
    * Tells of every append from now on, by this process at once and by others within a quarter of a second. Returns the
    * function that stops it. A listener must not throw and not take long: commits wait for it.

@@ -18,7 +18,10 @@ const leastSecretChars = 16
 const maxHeaderChars = 16_384
 
 /** The SPIFFE id of the client certificate that a trusted proxy vouches for; undefined where none came or none is trusted. Throws Problem `proxy_untrusted`. */
-export function certifiedAgent(request: Request, env: NodeJS.ProcessEnv = process.env): string | undefined {
+export function certifiedAgent(
+  request: Request,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): string | undefined {
   const name = env.HOLDPOINT_TRUSTED_CERT_HEADER?.trim().toLowerCase() ?? ''
   const value = name === '' ? null : request.headers.get(name)
   if (value === null || value === '') return undefined
