@@ -5,7 +5,7 @@ import { Field, Input, Textarea } from '@/components/ui/field'
 import { tell } from '@/components/ui/toast'
 import { sentenceOf } from '@/lib/ui/api'
 import { useLookUpKeys, usePutAgent } from '@/lib/ui/settings-queries'
-import type { AgentKey, AgentRow } from '@/lib/view/wire'
+import type { AgentKey, AgentRow } from '@/lib/view/agent-wire'
 import { ActDialog } from './act-dialog'
 import { keySetIn, keysLeftOut } from './key-set'
 

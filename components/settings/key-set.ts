@@ -1,4 +1,4 @@
-import type { AgentKey } from '@/lib/view/wire'
+import type { AgentKey } from '@/lib/view/agent-wire'
 import { faultAt } from './words'
 
 /** A key set as it is written in a form: its JSON. Throws an ApiProblem at `jwks` when it is none. */

@@ -26,6 +26,7 @@ export const scopeWords: Readonly<Record<string, string>> = {
   'rollbacks:execute': 'roll steps back',
   'workflows:write': 'import workflows',
   'tasks:work': 'claim tasks and report on them',
+  'tokens:report': 'hand on tokens that agents signed',
   'export:read': 'download signed bundles',
 }
 

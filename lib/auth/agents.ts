@@ -11,7 +11,6 @@ import type { Claims } from '@/lib/ect/claims'
 import { TOKEN_MAX_CHARS, unverifiedPayload } from '@/lib/ect/jws'
 import { type Jwks, jwksOf, parseKeySet, type VerificationKey, type VerificationKeys } from '@/lib/ect/keys'
 import { verifyTokenSync } from '@/lib/ect/verify-node'
-import type { PoolLimits } from '@/lib/pool/terms'
 import type { AgentRecord, KeyEnd } from '@/lib/store/agents'
 import type { AuthContext } from './auth-context'
 import type { AgentPrincipal } from './principal'
@@ -33,7 +32,7 @@ export interface NewAgent {
   protocols?: AgentProtocol[]
   /** Where its keys are fetched from again; empty: only by hand. */
   jwksUrl?: string
-  limits?: Partial<PoolLimits>
+  limits?: AgentRecord['limits']
 }
 
 /** Registers an agent, or gives a known one a new name, address and keys. Throws Problem `bad_request`. */

@@ -16,6 +16,7 @@ export const scopes = [
   'rollbacks:execute',
   'workflows:write',
   'tasks:work',
+  'tokens:report',
   'export:read',
 ] as const
 export type Scope = (typeof scopes)[number]

@@ -54,7 +54,7 @@ export interface SealedCheckpoint {
   expiresAt: number
 }
 
-/** One row of the run list; a fold of the run's ledger. `startedAt` and `nodeCount` are taken from the first commit only. */
+/** One row of the run list; a fold of the run's ledger. `startedAt` is taken from the first commit only. */
 export interface RunProjection {
   status: 'running' | 'waiting' | 'paused' | 'cancelling' | 'rolling_back' | 'rolled_back' | 'ended'
   terminal?: TerminalStatus

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import { type Clock, systemClock } from '@/lib/base/clock'
 import type { Hash } from '@/lib/base/hash'
-import type { CheckpointLimits } from '@/lib/engine/checkpoint-ports'
 import type { RunId } from '@/lib/base/ids'
+import type { CheckpointLimits } from '@/lib/engine/checkpoint-ports'
 import type {
   Commit,
   IdempotentAnswer,
@@ -174,7 +174,7 @@ function fence(write: Write, commit: Commit): void {
   const { runId, expectedSeq, lease, create, projection: p } = commit
   const seq = expectedSeq + commit.rows.length
   const times = [p.endedAt ?? null, p.updatedAt, p.dueAt] as const
-  const counts = [p.doneCount, p.failedCount, p.openApprovals] as const
+  const counts = [p.nodeCount, p.doneCount, p.failedCount, p.openApprovals] as const
   const moving = [seq, p.status, p.terminal ?? null, p.stopped ?? null, ...times, ...counts] as const
   const isOfAnother = lease !== undefined && lease.runId !== runId
   if (isOfAnother) {
@@ -184,7 +184,7 @@ function fence(write: Write, commit: Commit): void {
   let changes: number
   if (create) {
     const { wid, version, workflowName, startedBy, parent, forkOf, keptFor } = create
-    const fixed = [runId, wid, version, workflowName, startedBy, p.startedAt, p.nodeCount] as const
+    const fixed = [runId, wid, version, workflowName, startedBy, p.startedAt] as const
     const above = [
       parent?.runId ?? null,
       parent?.node ?? null,
@@ -279,22 +279,21 @@ function writeApproval(write: Write, runId: RunId, approval: Commit['approvals']
 }
 
 /**
- * What a commit may change of its run's row. When the run started and how many nodes it has is said by its first commit:
- * SQLite rewrites every index that a named column is in, changed or not, and `started_at` is in three.
+ * What a commit may change of its run's row. When the run started is said by its first commit: SQLite rewrites every index that a named column is in, changed or not, and `started_at` is in three.
  */
 const movingColumns = [
   ...['seq', 'status', 'terminal', 'stopped', 'ended_at', 'updated_at', 'due_at'],
-  ...['done_count', 'failed_count', 'open_approvals'],
+  ...['node_count', 'done_count', 'failed_count', 'open_approvals'],
 ]
 
 function writeStatements(db: Database, limits: CheckpointLimits | undefined) {
   const assigned = movingColumns.map((column) => `${column} = ?`).join(', ')
   return {
     create: db.prepare(
-      `INSERT INTO runs (id, wid, version, workflow_name, started_by, started_at, node_count,
+      `INSERT INTO runs (id, wid, version, workflow_name, started_by, started_at,
          parent_run, parent_node, parent_visit, parent_index, fork_of, kept_for, kept_until,
          ${movingColumns.join(', ')})
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${movingColumns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${movingColumns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
     ),
     move: db.prepare(`UPDATE runs SET ${assigned} WHERE id = ? AND seq = ?`),
     moveLeased: db.prepare(

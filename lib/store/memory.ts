@@ -146,8 +146,8 @@ function applyCommit(tables: Tables, commit: Commit, now: number): number[] {
   const run = judged(tables, commit)
 
   // Said by the first commit for good, as in SQLite.
-  const { startedAt, nodeCount } = run.projection
-  run.projection = { ...commit.projection, startedAt, nodeCount }
+  const { startedAt } = run.projection
+  run.projection = { ...commit.projection, startedAt }
   const positions = commit.rows.map((row) => {
     const stored: StoredRow = { ...row, position: tables.ledger.length + 1 }
     tables.ledger.push(stored)

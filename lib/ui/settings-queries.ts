@@ -1,21 +1,19 @@
 'use client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type {
-  AgentRow,
   ApiTokenRow,
   InvitationLink,
   NewApiToken,
   NewPerson,
   Page,
   PersonRow,
-  PublishedKeys,
   SessionRow,
 } from '@/lib/view/wire'
 import { api } from './api'
 import { keys } from './keys'
 
 /*
- * People, agents and one's own account. Nothing streams these, so a screen asks again whenever it is opened. Answers
+ * People and one's own account. Nothing streams these, so a screen asks again whenever it is opened. Answers
  * that hold a secret are kept nowhere: `gcTime: 0` drops them with the dialog that showed them.
  */
 const whenOpened = { staleTime: 0, refetchOnWindowFocus: true } as const
@@ -69,47 +67,6 @@ export function useEndPersonsSessions() {
     mutationFn: (id: string) =>
       api<{ ended: number }>(`/people/${encodeURIComponent(id)}/sessions/end`, { method: 'POST' }),
     onSettled: () => client.invalidateQueries({ queryKey: keys.people }),
-  })
-}
-
-export function useAgents() {
-  return useQuery({
-    queryKey: keys.agents,
-    queryFn: ({ signal }) => api<Page<AgentRow>>('/agents', { signal }),
-    ...whenOpened,
-  })
-}
-
-export interface AgentWish {
-  id: string
-  name: string
-  base_url: string
-  jwks: unknown
-  /** Changes the agent that has this id. */
-  replace: boolean
-}
-
-export function usePutAgent() {
-  const client = useQueryClient()
-  return useMutation({
-    mutationFn: (body: AgentWish) => api<{ id: string }>('/agents', { method: 'POST', body }),
-    onSettled: () => client.invalidateQueries({ queryKey: keys.agents }),
-  })
-}
-
-export function useRemoveAgent() {
-  const client = useQueryClient()
-  return useMutation({
-    mutationFn: (id: string) => api<void>('/agents', { method: 'DELETE', query: { id } }),
-    onSettled: () => client.invalidateQueries({ queryKey: keys.agents }),
-  })
-}
-
-/** Has the server ask the agent for its public keys; registers nothing. */
-export function useLookUpKeys() {
-  return useMutation({
-    mutationFn: (base_url: string) =>
-      api<PublishedKeys>('/agents/keys', { method: 'POST', body: { base_url } }),
   })
 }
 

@@ -443,35 +443,6 @@ export interface Overview {
   counts: { waiting: number; failing: number; running: number; endedToday: number }
 }
 
-/** A public key of an agent. The thumbprint (RFC 7638) is what two people compare. */
-export interface AgentKey {
-  kid: string
-  alg: string
-  thumbprint: string
-}
-
-/**
- * `GET /api/v1/agents`, by name; for administrators. `POST … {id, name, base_url, jwks, replace?}` registers one,
- * `DELETE …?id=` removes one.
- */
-export interface AgentRow {
-  /** SPIFFE id. */
-  id: string
-  name: string
-  baseUrl: string
-  keys: AgentKey[]
-  /** Its JWK set as JSON text. */
-  jwks: string
-  addedAt: number
-  addedBy: string
-}
-
-/** `POST /api/v1/agents/keys {base_url}`: what an agent publishes; registers nothing. */
-export interface PublishedKeys {
-  jwks: { keys: object[] }
-  keys: AgentKey[]
-}
-
 /** `GET /api/v1/people`, by name; `PATCH /api/v1/people/{id} {roles?, disabled?}` answers with one. For administrators. */
 export interface PersonRow extends Person {
   createdAt: number

@@ -2,9 +2,18 @@ import { generateKeyPairSync } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AgentRow, Page, PublishedKeys } from '@/lib/view/wire'
+import type { AgentActivity, AgentRow, PublishedKeys } from '@/lib/view/agent-wire'
+import type { Page } from '@/lib/view/wire'
 import { type Browser, TestConsole } from '../testing/console'
-import { deleteAgent, listAgents, lookUpKeys, postAgent } from './agents'
+import {
+  deleteAgent,
+  getAgentActivity,
+  listAgents,
+  lookUpKeys,
+  postAgent,
+  revokeAgentKey,
+  rotateAgentKeys,
+} from './agents'
 
 let at: TestConsole
 let ada: Browser
@@ -45,11 +54,13 @@ const lookUp = (base_url: string) =>
   ada.ask<PublishedKeys & { code?: string; detail?: string }>(lookUpKeys, 'POST', { body: { base_url } })
 
 describe('agents', () => {
-  it('are for administrators alone', async () => {
+  it('are seen by whoever is signed in, and changed by administrators alone', async () => {
     const bo = await at.person('bo', 'coordinator')
     const body = { id, name: 'x', base_url: 'http://127.0.0.1:1', jwks: {} }
+    expect((await bo.ask(listAgents, 'GET')).status).toBe(200)
     for (const answer of [
-      await bo.ask(listAgents, 'GET'),
+      await bo.ask(rotateAgentKeys, 'POST', { body: { id } }),
+      await bo.ask(revokeAgentKey, 'POST', { body: { id, kid: 'k' } }),
       await bo.ask(postAgent, 'POST', { body }),
       await bo.ask(lookUpKeys, 'POST', { body: { base_url: 'http://127.0.0.1:1' } }),
       await bo.ask(deleteAgent, 'DELETE', { query: `?id=${encodeURIComponent(id)}` }),
@@ -81,6 +92,65 @@ describe('agents', () => {
     const unknown = await ada.ask(deleteAgent, 'DELETE', { query: '?id=spiffe://nobody/x' })
     expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found'])
     expect((await ada.ask(postAgent, 'POST', { body })).status).toBe(201)
+  })
+
+  it('have a domain, a role, protocols and limits, and keys that end', async () => {
+    const [first, second] = [keyPair('a'), keyPair('b')]
+    const other = `${id}-limits`
+    const query = `?id=${encodeURIComponent(other)}`
+    const said = {
+      id: other,
+      name: 'Limits',
+      base_url: 'http://127.0.0.1:4709',
+      jwks: { keys: [first.open] },
+    }
+    const more = {
+      domain: 'core',
+      role: 'planner',
+      protocols: ['cascade', 'holdpoint'],
+      limits: { connections: 4 },
+    }
+    await ada.ask(postAgent, 'POST', { body: { ...said, ...more, jwks_url: 'http://127.0.0.1:4709/keys' } })
+    const row = async () => (await list()).find((one) => one.id === other) as AgentRow
+    expect(await row()).toMatchObject({
+      ...more,
+      protocols: ['holdpoint', 'cascade'],
+      jwksUrl: 'http://127.0.0.1:4709/keys',
+    })
+    // What is not said stays; a key that is left out has ended, and its kid can name no other.
+    const jwks = { keys: [second.open] }
+    await ada.ask(postAgent, 'POST', { body: { ...said, jwks, replace: true } })
+    expect(await row()).toMatchObject({ domain: 'core', limits: { connections: 4 } })
+    expect((await row()).keys).toMatchObject([{ kid: 'b' }, { kid: 'a', endedBy: 'publisher' }])
+    const forged = { keys: [second.open, keyPair('a').open] }
+    const refused = await ada.ask(postAgent, 'POST', { body: { ...said, jwks: forged, replace: true } })
+    expect([refused.status, refused.body.detail]).toEqual([
+      400,
+      expect.stringContaining('a new key needs a new kid'),
+    ])
+
+    expect((await ada.ask(revokeAgentKey, 'POST', { body: { id: other, kid: 'b' } })).status).toBe(200)
+    const again = await ada.ask<AgentRow>(revokeAgentKey, 'POST', { body: { id: other, kid: 'b' } })
+    expect(again.body.keys[0]).toMatchObject({ kid: 'b', endedBy: 'person:ada' })
+    await ada.ask(postAgent, 'POST', { body: { ...said, jwks, replace: true } })
+    expect((await row()).keys.every(({ endedAt }) => endedAt !== undefined)).toBe(true)
+    const unknown = await ada.ask(revokeAgentKey, 'POST', { body: { id: other, kid: 'x' } })
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found'])
+
+    const idle = await ada.ask<AgentActivity>(getAgentActivity, 'GET', { query })
+    expect(idle.body).toEqual({ steps: [], runs: [], more: false })
+    await ada.ask(deleteAgent, 'DELETE', { query })
+  })
+
+  it('are not registered under a name that is this installation’s', async () => {
+    const body = {
+      id: at.house.id,
+      name: 'me',
+      base_url: 'http://127.0.0.1:1',
+      jwks: { keys: [keyPair('k').open] },
+    }
+    const refused = await ada.ask(postAgent, 'POST', { body })
+    expect([refused.status, refused.body.field]).toEqual([400, 'id'])
   })
 
   it('are not registered with what is no set of public keys', async () => {
