@@ -50,6 +50,7 @@ import {
   type UndoRequest,
 } from './runner'
 import { type HttpAnswer, judgedTarget, send } from './send'
+import { withMargin } from './time-left'
 import { oneLine, textOf } from './words'
 
 const taskPath = '/.well-known/holdpoint/task'
@@ -352,7 +353,7 @@ async function ask<T>(
     act: `hp:agent_${phase}`,
     par: [...(effects.follows ?? [])],
     // Whoever catches the token cannot send another body with it.
-    ext: { 'hp.body_hash': sha256(body) },
+    ext: { 'hp.body_hash': sha256(body), ...deadlineOf(effects) },
   })
   const url = `${agent.baseUrl.replace(/\/+$/, '')}${taskPath}`
   const sent = await effects.calls
@@ -366,6 +367,15 @@ async function ask<T>(
       throw phase === 'execute' ? error : askableAgain(error)
     })
   return answered(agent, phase, sent, schema)
+}
+
+/**
+ * How long the agent has, a little less than we wait. In the token and not in the body: the body of a request that is sent
+ * again under its idempotency key has to be the same.
+ */
+function deadlineOf({ until, now }: Effects): JsonObject {
+  if (until === undefined) return {}
+  return { 'hp.deadline_ms': Math.max(1, Math.floor(withMargin(until - now()))) }
 }
 
 function downstreamOf({ id }: Registered): Downstream {

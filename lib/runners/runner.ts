@@ -66,6 +66,8 @@ export interface Step {
 /** What the shell gives a runner to reach the world with. */
 export interface Effects {
   signal: AbortSignal
+  /** When the signal fires for want of time, ms since the epoch; absent: not known. */
+  until?: number
   /** Derived from run, node, visit and attempt: the same effect has the same key. */
   idempotencyKey: string
   dryRun: boolean

@@ -44,6 +44,7 @@ export const keys = {
   circuits: ['circuits'] as const,
   circuitList: ['circuits', 'list'] as const,
   circuit: (id: string) => ['circuits', 'one', id] as const,
+  pools: ['pools'] as const,
   workflows: ['workflows'] as const,
   planChoices: ['plan-choices'] as const,
   plan: (version: string, plan: string) => ['plan', version, plan] as const,

@@ -34,6 +34,7 @@ export const links = {
   breakers: (
     view: { circuit?: string | undefined; show?: 'troubled' | undefined; part?: 'history' | undefined } = {},
   ) => withQuery('/breakers', view),
+  bulkheads: '/bulkheads',
   workflows: '/workflows',
   workflowImport: '/workflows/import',
   workflowPlan: (view: { version?: string; plan?: string } = {}) => withQuery('/workflows/plan', view),

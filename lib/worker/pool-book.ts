@@ -20,6 +20,8 @@ export interface PoolTerms {
   limits: PoolLimits
   /** Of `here`: what is handed out. */
   capacity?: Resources
+  /** Absent: the usual ones. */
+  rules?: PoolRules
 }
 
 /** Where processes tell one another how full pools are (lib/store/pool-use.ts). */
@@ -38,7 +40,6 @@ export interface PoolPorts {
   use: PoolUseBook
   /** Critical work could not begin for a minute: tells a person. Called once for each ask. */
   exhausted(ask: PoolAsk): void
-  rules?: PoolRules
   log: WorkerLog
 }
 
@@ -169,10 +170,12 @@ class Pool {
   private entered = 0
   private looking = false
   private alarm: { at: number; off: AbortController } | undefined
+  private rules: PoolRules | undefined
   private readonly name: PoolName
   private readonly ports: PoolPorts
 
-  constructor(name: PoolName, { limits, capacity }: PoolTerms, ports: PoolPorts) {
+  constructor(name: PoolName, { limits, capacity, rules }: PoolTerms, ports: PoolPorts) {
+    this.rules = rules
     this.name = name
     this.ports = ports
     this.seats = new Seats(limits, capacity)
@@ -205,10 +208,11 @@ class Pool {
     })
   }
 
-  changed({ limits, capacity }: PoolTerms, elsewhere: Seats['elsewhere']): void {
+  changed({ limits, capacity, rules }: PoolTerms, elsewhere: Seats['elsewhere']): void {
     const { seats } = this
-    const before = JSON.stringify([seats.limits, seats.capacity, [...seats.elsewhere]])
-    if (before === JSON.stringify([limits, capacity, [...elsewhere]])) return
+    const before = JSON.stringify([seats.limits, seats.capacity, this.rules, [...seats.elsewhere]])
+    if (before === JSON.stringify([limits, capacity, rules, [...elsewhere]])) return
+    this.rules = rules
     seats.limits = limits
     seats.capacity = capacity
     seats.elsewhere = elsewhere
@@ -231,7 +235,7 @@ class Pool {
   }
 
   private decide(): void {
-    const decision = this.seats.schedule(this.ports.timer.now(), this.ports.rules)
+    const decision = this.seats.schedule(this.ports.timer.now(), this.rules)
     for (const id of decision.preempt) this.placed.get(id)?.abort()
     for (const own of decision.exhausted) {
       const waiter = this.waiters.get(own.id)

@@ -1,0 +1,7 @@
+/**
+ * Milliseconds for what is asked on behalf of a caller that has so many left: a tenth less, from a millisecond to five
+ * seconds, so that what comes too late is known here before the caller stops listening (cascade section 4.5).
+ */
+export function withMargin(leftMs: number): number {
+  return leftMs - Math.min(5_000, Math.max(1, leftMs / 10))
+}
