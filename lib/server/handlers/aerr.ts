@@ -3,9 +3,11 @@ import { z } from 'zod'
 import { aerrAgentId, bareId, hexHash, mustBeSender } from '@/lib/ect/aerr-words'
 import { scopeOfCascade } from '@/lib/rollback/scope'
 import { callerOf } from '../doors/caller'
+import { circuitsFor, printedTime } from '../doors/circuits-door'
 import { bodyOf, door } from '../doors/door'
 import { tellError } from '../doors/error-door'
 import { type RollbackTold, rollbackAtDoor } from '../doors/rollback-door'
+import { json } from '../http/route'
 
 const id = z.string().regex(/^[A-Za-z0-9:./_-]{1,300}$/, 'An id such as urn:uuid:… was expected')
 
@@ -73,4 +75,16 @@ export const postAerrRollback = door(async (house, request) => {
     cascaded_rollbacks: cascaded.map((one) => ({ agent_id: aerrAgentId(one.agent), status: one.status })),
   })
   return rollbackAtDoor(house, caller, 'aerr', ask, spoken)
+})
+
+/** `GET /aerr/circuits`, `GET /.well-known/aerr/circuits` */
+export const getAerrCircuits = door(async (house, request) => {
+  const circuits = (await circuitsFor(house, request)).map((seen) => ({
+    downstream_agent: aerrAgentId(seen.downstream),
+    state: seen.state,
+    error_rate: seen.errorRate,
+    last_failure: seen.lastFailureAt === undefined ? undefined : printedTime(seen.lastFailureAt),
+    cooldown_remaining_s: seen.cooldownRemainingS,
+  }))
+  return json({ circuits })
 })

@@ -4,6 +4,7 @@ import { bareId } from '@/lib/ect/aerr-words'
 import { scopeOfCascade } from '@/lib/rollback/scope'
 import { callerOf, refuseRepeated } from '../doors/caller'
 import { checkpointAnswer } from '../doors/checkpoint-door'
+import { circuitsFor, printedTime } from '../doors/circuits-door'
 import { bodyOf, door } from '../doors/door'
 import { placeAsAncestor } from '../doors/part-in-run'
 import { prepareAtDoor } from '../doors/prepare-door'
@@ -75,4 +76,18 @@ export const getCascadeCheckpoint = door(async (house, request, params) => {
   const place = await placeAsAncestor(house, caller, bareId(String(params.id ?? '')))
   await refuseRepeated(house, caller)
   return json(await checkpointAnswer(house, place.runId, place.checkpoint.jti))
+})
+
+/** `GET /.well-known/cascade/circuits` */
+export const getCascadeCircuits = door(async (house, request) => {
+  const circuits = (await circuitsFor(house, request)).map((seen) => ({
+    downstream_agent: seen.downstream,
+    state: seen.state,
+    error_rate: seen.errorRate,
+    window_s: seen.windowS,
+    last_failure: seen.lastFailureAt === undefined ? undefined : printedTime(seen.lastFailureAt),
+    cooldown_remaining_s: seen.cooldownRemainingS,
+    forced: seen.forced,
+  }))
+  return json({ circuits })
 })
