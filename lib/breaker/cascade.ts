@@ -316,24 +316,28 @@ export class CascadeWatch {
   }
 }
 
-/** A map that forgets what was set first. */
+/**
+ * A map that forgets what was touched longest ago, half of it at a time: taking the oldest entry out of one map for each
+ * that is put in makes it look past ever more holes.
+ */
 class Bounded<K, V> {
-  readonly #most: number
-  readonly #map = new Map<K, V>()
+  readonly #half: number
+  #young = new Map<K, V>()
+  #old = new Map<K, V>()
 
   constructor(most: number) {
-    this.#most = most
+    this.#half = Math.ceil(most / 2)
   }
 
   get(key: K): V | undefined {
-    return this.#map.get(key)
+    return this.#young.get(key) ?? this.#old.get(key)
   }
 
   set(key: K, value: V): void {
-    this.#map.set(key, value)
-    if (this.#map.size <= this.#most) return
-    const oldest = this.#map.keys().next()
-    if (!oldest.done) this.#map.delete(oldest.value)
+    this.#young.set(key, value)
+    if (this.#young.size < this.#half) return
+    this.#old = this.#young
+    this.#young = new Map()
   }
 }
 

@@ -1,4 +1,5 @@
 import { agentdParse } from './bench/agentd-parse'
+import { breaker } from './bench/breaker'
 import { consoleAtSize } from './bench/console'
 import { diff } from './bench/diff'
 import { durableSteps } from './bench/durable-steps'
@@ -24,4 +25,5 @@ export const benchmarks: readonly Benchmark[] = [
   consoleAtSize,
   large,
   agentdParse,
+  breaker,
 ]

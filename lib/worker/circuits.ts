@@ -173,25 +173,22 @@ export class CircuitBook {
    * Makes the call, unless its circuit refuses it: throws EffectFailed `circuit_open` then, with `refusal`, and nothing
    * was sent. Otherwise it ends as the call does.
    */
-  async through<T>(
+  through<T>(
     caller: Caller,
     downstream: Downstream,
     policy: CircuitPolicy,
     who: CallingStep,
     call: () => Promise<T>,
-    judge: Judge<T> = {},
+    judge: Judge<T> = noJudge,
   ): Promise<T> {
-    const known = this.#byCaller.get(caller)?.get(downstream)
-    const entry = known ?? (await this.#open(caller, downstream, policy))
-    if (entry.policy !== policy) adopt(entry, policy)
-    const { timer } = this.#ports
-    const from = timer.now()
-    if (from !== this.#lookedAt && this.#mayBeBehind(from)) await this.#look()
-    entry.usedAt = from
-    const { state } = entry
-    const isFree = state.forced === undefined && state.calculated.status === 'closed'
-    const probe = isFree ? undefined : await this.#admit(entry, who)
-    return this.#made(entry, who, call, judge, probe)
+    const entry = this.#byCaller.get(caller)?.get(downstream)
+    const now = this.#ports.timer.now()
+    if (entry === undefined || this.#isBehind(now)) {
+      return this.#caughtUp(caller, downstream, policy).then((known) =>
+        this.#decided(known, policy, who, call, judge, this.#ports.timer.now()),
+      )
+    }
+    return this.#decided(entry, policy, who, call, judge, now)
   }
 
   /** Makes the call whatever the circuit says, and counts how it ends. It is never the probe, and closes nothing. */
@@ -201,10 +198,10 @@ export class CircuitBook {
     policy: CircuitPolicy,
     who: CallingStep,
     call: () => Promise<T>,
-    judge: Judge<T> = {},
+    judge: Judge<T> = noJudge,
   ): Promise<T> {
-    const known = this.#byCaller.get(caller)?.get(downstream)
-    return this.#made(known ?? (await this.#open(caller, downstream, policy)), who, call, judge, undefined)
+    const entry = await this.#open(caller, downstream, policy)
+    return this.#made(entry, who, call, judge, undefined, this.#ports.timer.now())
   }
 
   /** A person holds the circuit open or closed until then. Throws Problem `not_found`. */
@@ -269,39 +266,60 @@ export class CircuitBook {
 
   // ── before a call ──────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** The id that the call is the probe under; undefined for any other that may go. Throws the refusal. */
-  async #admit(entry: Entry, who: CallingStep): Promise<string | undefined> {
-    const quick = this.#ask(entry, '')
-    if (!quick.next) return this.#answered(entry, quick)
+  async #caughtUp(caller: Caller, downstream: Downstream, policy: CircuitPolicy): Promise<Entry> {
+    const entry = await this.#open(caller, downstream, policy)
+    await this.#look()
+    return entry
+  }
+
+  /** Most calls are decided here and now, without a turn of the event loop. */
+  #decided<T>(
+    entry: Entry,
+    policy: CircuitPolicy,
+    who: CallingStep,
+    call: () => Promise<T>,
+    judge: Judge<T>,
+    now: number,
+  ): Promise<T> {
+    if (entry.policy !== policy) adopt(entry, policy)
+    entry.usedAt = now
+    const answer = permit(entry.state, now, '', policy, this.#isHeld(entry))
+    if (answer.next) {
+      return this.#admit(entry, who).then((probe) =>
+        this.#made(entry, who, call, judge, probe, this.#ports.timer.now()),
+      )
+    }
+    if (answer.pass) return this.#made(entry, who, call, judge, undefined, now)
+    return Promise.reject(this.#refused(entry, answer.because, answer.retryAt, now))
+  }
+
+  /** In turn: the id that the call is the probe under; undefined for any other that may go. Throws the refusal. */
+  #admit(entry: Entry, who: CallingStep): Promise<string | undefined> {
+    const { timer, mint } = this.#ports
     return this.#inTurn(entry, async () => {
-      for (let attempt = 1; ; attempt++) {
-        const probe = this.#ports.mint()
-        const answer = this.#ask(entry, probe)
-        if (!answer.next) return this.#answered(entry, answer)
+      for (let attempt = 1; attempt <= fenceAttempts; attempt++) {
+        const probe = mint()
+        const now = timer.now()
+        const answer = permit(entry.state, now, probe, entry.policy, this.#isHeld(entry))
+        if (!answer.next) {
+          if (answer.pass) return undefined
+          throw this.#refused(entry, answer.because, answer.retryAt, now)
+        }
         const event = eventBetween(entry.state, answer.next, entry.policy.windowS)
-        if (!(await this.#change(entry, answer.next, event, who)) && attempt >= fenceAttempts) {
-          throw new Problem(
-            'store_busy',
-            'The circuit is changed without end by others; try again in a moment',
-          )
-        } else if (answer.pass && entry.state === answer.next) return probe
+        const isMade = await this.#change(entry, answer.next, event, who)
+        if (isMade && answer.pass) return probe
       }
+      throw new Problem('store_busy', changedWithoutEnd)
     })
   }
 
-  #ask(entry: Entry, probe: string) {
-    const { state, policy, name } = entry
-    return permit(state, this.#ports.timer.now(), probe, policy, this.#holds.has(name.downstream))
+  #isHeld(entry: Entry): boolean {
+    return this.#holds.size > 0 && this.#holds.has(entry.name.downstream)
   }
 
-  #answered(entry: Entry, answer: ReturnType<typeof permit>): undefined {
-    if (answer.pass) return undefined
-    throw this.#refused(entry, answer.because, answer.retryAt)
-  }
-
-  #refused(entry: Entry, because: RefusedBecause, retryAt: number): EffectFailed {
+  #refused(entry: Entry, because: RefusedBecause, retryAt: number, now: number): EffectFailed {
     const { name, state, policy, lastToken } = entry
-    this.#count(entry, { rejected: 1 })
+    this.#pending(entry, now).rejected++
     const { calculated } = state
     const refusal: CallRefusal = {
       circuit: name.id,
@@ -314,14 +332,13 @@ export class CircuitBook {
       retryAt,
       change: lastToken,
     }
-    return new EffectFailed(
-      'circuit_open',
-      `Calls to ${name.downstream} are held off by a breaker: ${why[because]}`,
-      {
-        errorType: 'upstream_cascade',
-        retriable: true,
-        refusal,
-      },
+    return withoutStack(
+      () =>
+        new EffectFailed(
+          'circuit_open',
+          `Calls to ${name.downstream} are held off by a breaker: ${why[because]}`,
+          { errorType: 'upstream_cascade', retriable: true, refusal },
+        ),
     )
   }
 
@@ -333,76 +350,88 @@ export class CircuitBook {
     call: () => Promise<T>,
     judge: Judge<T>,
     probe: string | undefined,
+    from: number,
   ): Promise<T> {
-    const { timer } = this.#ports
-    const from = timer.now()
     let answer: T
     try {
       answer = await call()
     } catch (error) {
       const says = who.lost?.aborted ? 'nothing' : whatItSays(error)
-      // A probe has to say something: what did not come to an answer has not succeeded.
-      if (probe !== undefined) await this.#probed(entry, who, probe, false)
-      else if (says !== 'nothing') await this.#ended(entry, who, says === 'answered', timer.now() - from)
+      await this.#ended(entry, who, probe, says, from)
       throw error
     }
-    const ok = judge.failed === undefined || !judge.failed(answer)
-    if (probe !== undefined) {
-      this.#note(entry, ok, timer.now() - from)
-      await this.#probed(
-        entry,
-        who,
-        probe,
-        ok && (judge.verified === undefined || (await holds(judge, answer))),
-      )
-      return answer
+    const isWell = judge.failed === undefined || !judge.failed(answer)
+    if (probe === undefined && isWell) {
+      const now = this.#ports.timer.now()
+      this.#note(entry, true, now - from, now)
+      // A success can be the call that makes them enough to judge by.
+      const { failures } = entry.window.counts
+      if (failures === 0 || entry.state.calculated.status !== 'closed') return answer
     }
-    if (!ok) {
-      await this.#ended(entry, who, false, timer.now() - from)
-      return answer
-    }
-    const counts = this.#note(entry, true, timer.now() - from)
-    // A success can be the call that makes them enough to judge by.
-    if (counts.failures > 0 && entry.state.calculated.status === 'closed') await this.#judge(entry, who, true)
+    const isProved = isWell && (probe === undefined || (await isVerified(judge, answer)))
+    await this.#ended(
+      entry,
+      who,
+      probe,
+      isProved ? 'answered' : 'failed',
+      from,
+      probe === undefined && isWell,
+    )
     return answer
   }
 
-  /** Counts in memory; for the store in a second. */
-  #note(entry: Entry, ok: boolean, ms: number): Readonly<CallCounts> {
-    const now = this.#ports.timer.now()
-    entry.window.add(ok, now)
-    this.#count(entry, { calls: 1, failed: ok ? 0 : 1, ms })
-    const spike = entry.latency.add(ms)
-    const { caller, downstream } = entry.name
-    if (spike) this.#ports.onSlow?.({ ...spike, caller, downstream, at: now })
-    return entry.window.counts
+  /** Never throws: how the call ended is its caller's, whatever becomes of the count. */
+  async #ended(
+    entry: Entry,
+    who: CallingStep,
+    probe: string | undefined,
+    says: Says,
+    from: number,
+    isNoted = false,
+  ): Promise<void> {
+    // A probe has to say something: what came to no answer has not succeeded.
+    if (says === 'nothing' && probe === undefined) return
+    const ok = says === 'answered'
+    try {
+      const now = this.#ports.timer.now()
+      if (!isNoted) this.#note(entry, ok, now - from, now)
+      if (probe !== undefined) await this.#probed(entry, who, probe, ok)
+      else if (entry.state.calculated.status === 'closed') await this.#judge(entry, who, ok)
+    } catch (error) {
+      this.#fault(error, 'keep how a call ended')
+    }
   }
 
-  #count(entry: Entry, { calls = 0, failed = 0, rejected = 0, ms = 0 }): void {
-    const second = Math.floor(this.#ports.timer.now() / 1000)
-    let { pending } = entry
-    if (pending === undefined || pending.second !== second) {
-      if (pending) this.#add(pending)
-      pending = { circuit: entry.name.id, second, calls: 0, failed: 0, rejected: 0, totalMs: 0, maxMs: 0 }
-      entry.pending = pending
-      this.#dirty.add(entry)
-    }
+  /** Counts in memory; for the store in a second. */
+  #note(entry: Entry, ok: boolean, ms: number, now: number): void {
+    entry.window.add(ok, now)
     const took = Math.min(Math.max(0, ms), maxCallMs)
-    pending.calls += calls
-    pending.failed += failed
-    pending.rejected += rejected
+    const pending = this.#pending(entry, now)
+    pending.calls++
+    if (!ok) pending.failed++
     pending.totalMs += took
     if (took > pending.maxMs) pending.maxMs = took
+    const spike = entry.latency.add(took)
+    if (spike === undefined) return
+    const { caller, downstream } = entry.name
+    this.#ports.onSlow?.({ ...spike, caller, downstream, at: now })
+  }
+
+  /** What is counted of this second and not in the store yet. */
+  #pending(entry: Entry, now: number): CallSecond {
+    const second = Math.floor(now / 1000)
+    const { pending } = entry
+    if (pending !== undefined && pending.second === second) return pending
+    if (pending) this.#add(pending)
+    const fresh = { circuit: entry.name.id, second, calls: 0, failed: 0, rejected: 0, totalMs: 0, maxMs: 0 }
+    entry.pending = fresh
+    this.#dirty.add(entry)
     this.#ticking ??= this.#tick()
+    return fresh
   }
 
   #add(calls: CallSecond): void {
     this.#ports.store.addCalls([calls]).catch((error: unknown) => this.#fault(error, 'count calls'))
-  }
-
-  async #ended(entry: Entry, who: CallingStep, ok: boolean, ms: number): Promise<void> {
-    this.#note(entry, ok, ms)
-    if (entry.state.calculated.status === 'closed') await this.#judge(entry, who, ok)
   }
 
   /** Does the circuit open? Judged by the calls of this process, and by everybody's where one failed. */
@@ -582,7 +611,7 @@ export class CircuitBook {
         const { next, event } = decide(entry.state, this.#ports.timer.now())
         if (await this.#change(entry, next, event, {})) return
       }
-      throw new Problem('store_busy', 'The circuit is changed without end by others; try again in a moment')
+      throw new Problem('store_busy', changedWithoutEnd)
     })
   }
 
@@ -705,12 +734,13 @@ export class CircuitBook {
     entry.lastToken = lastToken
   }
 
-  /** Asked at most once a millisecond: did anybody else write? */
-  #mayBeBehind(now: number): boolean {
+  /** Asked at most once a millisecond: did anybody else write? True also while that is read. */
+  #isBehind(now: number): boolean {
+    if (this.#looking !== undefined) return true
+    if (now === this.#lookedAt) return false
     this.#lookedAt = now
     const { othersWrote } = this.#ports
-    if (!othersWrote) return this.#seenWrites === undefined
-    return othersWrote() !== this.#seenWrites
+    return (othersWrote === undefined ? 0 : othersWrote()) !== this.#seenWrites
   }
 
   /** Reads what others changed; those who ask meanwhile wait for the same answer. */
@@ -742,7 +772,7 @@ export class CircuitBook {
       if (this.#closed.signal.aborted) return
       try {
         await this.flush()
-        if (this.#mayBeBehind(timer.now())) await this.#look()
+        if (this.#isBehind(timer.now())) await this.#look()
         if (this.#holds.size > 0) await this.#settle()
         if (tick % purgeEveryTicks === 0) {
           await store.purgeCalls(Math.floor(timer.now() / 1000) - callsKeptS)
@@ -785,6 +815,20 @@ export function policyOf(
   }
 }
 
+const noJudge = {}
+const changedWithoutEnd = 'The circuit is changed without end by others; try again in a moment'
+
+/** A refusal is no fault: where it was made says nothing, and finding that out takes longer than the refusal. */
+function withoutStack<T>(make: () => T): T {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return make()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
 const why: Record<RefusedBecause, string> = {
   open: 'too many calls failed, and its cooldown is not over',
   probing: 'one call is trying whether it is well again',
@@ -792,15 +836,17 @@ const why: Record<RefusedBecause, string> = {
   held: 'people are asked about it',
 }
 
-/** How a call that threw counts: the downstream answered, or failed, or it was nothing of the downstream's. */
-function whatItSays(error: unknown): 'answered' | 'failed' | 'nothing' {
+/** How a call counts: the downstream answered, or failed, or it was nothing of the downstream's. */
+type Says = 'answered' | 'failed' | 'nothing'
+
+function whatItSays(error: unknown): Says {
   if (!(error instanceof EffectFailed) || error.refusal) return 'nothing'
   if (error.answered) return 'answered'
   // What we refused ourselves was never sent.
   return error.errorType === 'constraint_violation' ? 'nothing' : 'failed'
 }
 
-async function holds<T>({ verified }: Judge<T>, answer: T): Promise<boolean> {
+async function isVerified<T>({ verified }: Judge<T>, answer: T): Promise<boolean> {
   try {
     return (await verified?.(answer)) ?? true
   } catch {
