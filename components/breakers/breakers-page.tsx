@@ -27,6 +27,7 @@ import { CircuitHistory } from './circuit-history'
 import { CircuitList } from './circuit-list'
 import { CircuitMap } from './circuit-map'
 import { CircuitPanel } from './circuit-panel'
+import { ContainmentTabs } from './containment-tabs'
 import { ForcedNotes } from './forced-notes'
 import { type BreakerView, useBreakerView } from './use-breaker-view'
 
@@ -45,6 +46,7 @@ export function Breakers() {
     <>
       <PageHead
         title="Breakers"
+        tabs={<ContainmentTabs at="breakers" />}
         className="max-md:h-auto max-md:min-h-14 max-md:flex-wrap max-md:gap-y-0 max-md:py-2"
       >
         {data && <Counts data={data} />}

@@ -4,10 +4,13 @@ import { cx } from '@/components/ui/cx'
 /** The line at the top of a page: its name first, what can be done at the right. 44 px. */
 export function PageHead({
   title,
+  tabs,
   children,
   className,
 }: {
   title: string
+  /** Where the page is one of several under one head: their names, in place of its own. */
+  tabs?: ReactNode
   children?: ReactNode
   className?: string
 }) {
@@ -18,7 +21,8 @@ export function PageHead({
         className,
       )}
     >
-      <h1 className="font-medium">{title}</h1>
+      <h1 className={tabs ? 'sr-only' : 'font-medium'}>{title}</h1>
+      {tabs}
       {children}
     </div>
   )
