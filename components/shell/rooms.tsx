@@ -20,7 +20,11 @@ export const rooms: { word: string; href: string; icon: ReactNode }[] = [
   { word: 'Settings', href: links.settings(), icon: <SettingsIcon strokeWidth={1.25} /> },
 ]
 
+/** Pages that are reached from a room's own head. */
+const besides: Record<string, string> = { [links.bulkheads]: links.breakers() }
+
 /** True when the path is the room's or below it. */
-export function isInRoom(pathname: string, href: string): boolean {
+export function isInRoom(path: string, href: string): boolean {
+  const pathname = besides[path] ?? path
   return href === '/' ? pathname === '/' : pathname === href || pathname.startsWith(`${href}/`)
 }
