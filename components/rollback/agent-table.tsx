@@ -90,7 +90,7 @@ function PartRows({
               aria-expanded={open}
               aria-label={`Steps of ${name}`}
               onClick={() => setOpen(!open)}
-              className="ring-inside -ml-1 inline-flex items-center gap-1 rounded-r1 pr-1 hover:bg-hover"
+              className="ring-inside -ml-1 inline-flex items-center gap-1 align-middle rounded-r1 pr-1 hover:bg-hover"
             >
               <ChevronRight
                 size={14}
@@ -175,13 +175,19 @@ export function VoteMark({
   const asked = phaseOf(rollback) === 'prepare'
   switch (part.said) {
     case 'prepared':
-      return <StateMark state="done">prepared</StateMark>
+      return (
+        <StateMark state="done" className="align-middle">
+          prepared
+        </StateMark>
+      )
     case 'cannot': {
       const no = part.steps.find(({ vote }) => vote?.vote === 'cannot_prepare')?.vote
       const why = no?.reason && cannotWords[no.reason]
       return (
         <span title={no ? asSentence(no.description) : undefined}>
-          <StateMark state="failed">cannot prepare</StateMark>
+          <StateMark state="failed" className="align-middle">
+            cannot prepare
+          </StateMark>
           {why && (
             <span className="block max-w-[190px] whitespace-normal pb-1 pl-[22px] text-t1 leading-4 text-ink-2">
               <span className="sr-only">: </span>
@@ -193,8 +199,18 @@ export function VoteMark({
     }
     case 'some':
     case 'nothing': {
-      if (!rollback) return <StateMark state="pending">not asked yet</StateMark>
-      if (!asked) return <StateMark state="skipped">not asked</StateMark>
+      if (!rollback)
+        return (
+          <StateMark state="pending" className="align-middle">
+            not asked yet
+          </StateMark>
+        )
+      if (!asked)
+        return (
+          <StateMark state="skipped" className="align-middle">
+            not asked
+          </StateMark>
+        )
       const answered = part.steps.filter(({ vote }) => vote).length
       return (
         <StateMark state="running">

@@ -161,9 +161,9 @@ function Told({
   const asked = rollback.votes.length > 0
   return (
     <>
-      <h2 className="text-balance text-t3 tracking-[-0.01em]" role="status">
-        {headline(rollback, plan)}
-      </h2>
+      <div role="status">
+        <h2 className="text-balance text-t3 tracking-[-0.01em]">{headline(rollback, plan)}</h2>
+      </div>
       <p className="mb-4 mt-2 text-ink-3">
         {scopeWords[rollback.scope]}
         {rollback.scope !== 'full_workflow' && `, from before ${labelOf(rollback.node)}`}. Asked by{' '}
