@@ -6,7 +6,7 @@
  *   slow     answers so many milliseconds late
  *   unsigned answers, without its token           garbage  answers, signed, what nobody can read
  *   twice    sends each answer two times          never    does not answer
- *   stolen   signs with another agent's key       skewed   its clock is 40 s ahead
+ *   stolen   signs with another agent's key       skewed   its clock is 40 s slow
  *   dies     is gone after a `prepare`, and back 3 s later with what it had on disk
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -89,7 +89,7 @@ export class FaultyAgent {
 
   /** Its clock, ms since the epoch. */
   now(): number {
-    return this.#with.now() + (this.#fault.kind === 'skewed' ? skewMs : 0)
+    return this.#with.now() - (this.#fault.kind === 'skewed' ? skewMs : 0)
   }
 
   readonly sending = async (

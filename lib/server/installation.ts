@@ -70,6 +70,8 @@ export interface InstallationOptions {
   checkpointLimits?: CheckpointLimits
   /** First part of this installation's SPIFFE ids. */
   trustDomain?: string
+  /** Time for everything that runs; by default the machine's. Tests of long waits bring their own. */
+  timer?: Timer
   log?: Log
   /** The bundle that it shows: nothing is written then. */
   opened?: Opened
@@ -126,6 +128,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     readOnly: options.opened !== undefined,
     checkpointLimits: options.checkpointLimits ?? checkpointLimitsInEnv(),
   })
+  const timer = options.timer ?? systemTimer
   const keys = openKeyRing(path.join(dataDir, 'keys'), systemClock.now())
   const people = openPeople(store)
   const agents = openAgents(store)
@@ -140,7 +143,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const book = new RunBook({
     ledger: store.ledger,
     signer,
-    timer: systemTimer,
+    timer,
     mint: mintUuid,
     chance: Math.random,
     graphOf,
@@ -155,7 +158,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     signals: store.signals,
     vault: vaultOf(keys),
     signer,
-    timer: systemTimer,
+    timer,
     mint: mintUuid,
     tokenHolds: async (runId, jti) =>
       tokenHolds(store, async (iss) => (await keysOf(iss)) ?? keys.keys, runId, jti),
@@ -176,7 +179,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     store: store.circuits,
     othersWrote: store.ledger.othersWrote,
     signer,
-    timer: systemTimer,
+    timer,
     mint: mintUuid,
     log,
     approval: (asked) => store.approvals.get(asked),

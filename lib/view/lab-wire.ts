@@ -9,7 +9,7 @@ export const faultKinds = {
   garbage: 'Answers what nobody can read',
   twice: 'Answers twice',
   stolen: 'Presents another agent’s token',
-  skewed: 'Its clock is 40 s ahead',
+  skewed: 'Its clock is 40 s slow',
   dies: 'Dies between prepare and execute',
 } as const
 

@@ -13,7 +13,7 @@ import { sha256 } from '@/lib/base/hash'
 import { mintUuid } from '@/lib/base/ids'
 import type { ProblemDetails } from '@/lib/view/wire'
 import type { RouteContext } from '../http/route'
-import { type Installation, openInstallation } from '../installation'
+import { type Installation, type InstallationOptions, openInstallation } from '../installation'
 import { createLog } from '../log'
 
 const origin = 'http://localhost:3998'
@@ -74,9 +74,9 @@ export class TestConsole {
   ) {}
 
   /** Opens one; the handlers of this process belong to it from now on. */
-  static async open(): Promise<TestConsole> {
+  static async open(more: Partial<InstallationOptions> = {}): Promise<TestConsole> {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'holdpoint-console-'))
-    const house = await openInstallation({ dataDir: folder, origin, log: createLog('silent') })
+    const house = await openInstallation({ dataDir: folder, origin, log: createLog('silent'), ...more })
     globalThis.holdpointInstallation = Promise.resolve(house)
     return new TestConsole(house, folder)
   }
