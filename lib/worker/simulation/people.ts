@@ -34,6 +34,8 @@ export interface Temper {
   cancels: number
   pauses: number
   rollsBack: number
+  /** They wait until most of it is done before they take anything back. */
+  patient?: boolean
 }
 
 export class People {
@@ -221,9 +223,12 @@ export class People {
 
   private rollBack(): void {
     const { stage, truth } = this.crowd
-    const begun = [...truth.run.visits.values()].filter(({ state }) => state.status !== 'pending')
-    if (begun.length === 0) return
-    void this.guarded(this.planAndRollBack(stage.dice.pick(begun)))
+    const visits = [...truth.run.visits.values()]
+    const begun = visits.filter(({ state }) => state.status !== 'pending')
+    if (begun.length === 0 || (this.temper.patient && 4 * begun.length < 3 * visits.length)) return
+    const sealed = begun.filter(({ checkpoint }) => checkpoint !== undefined)
+    const from = this.temper.patient && sealed.length > 0 ? sealed : begun
+    void this.guarded(this.planAndRollBack(stage.dice.pick(from)))
   }
 
   private async planAndRollBack({ node }: Visit): Promise<void> {
@@ -233,7 +238,9 @@ export class People {
     const scopes = truth.run.walk
       ? (['single', 'sub_dag', 'full_workflow', 'full_workflow'] as const)
       : (['single', 'sub_dag', 'full_workflow'] as const)
-    const scope = dice.chance(0.5) ? undefined : dice.pick(scopes)
+    const wide = this.temper.patient === true && dice.chance(0.6)
+    const some = dice.chance(0.5) ? undefined : dice.pick(scopes)
+    const scope = wide ? dice.pick(['sub_dag', 'full_workflow'] as const) : some
     const only = dice.chance(0.15) ? ({ only: 'dependents', scope: 'sub_dag' } as const) : { scope }
     const plan = await makePlan(server().ports, runId, { node, ...only, mayCoordinate: true })
     if (plan.forbidden) return

@@ -144,7 +144,9 @@ class Story {
     this.cast(this.runId, this.wid, versionOf(rootName), {
       cancels: dice.pick([0, 0, 0.03]),
       pauses: dice.pick([0, 0.05]),
-      rollsBack: this.sort === 'drawn with agents' ? 0.6 : dice.pick([0, 0.1, 0.3, 0.6]),
+      ...(this.sort === 'drawn with agents'
+        ? { rollsBack: 0.5, patient: dice.chance(0.8) }
+        : { rollsBack: dice.pick([0, 0.1, 0.3, 0.6]) }),
     })
     this.schedule.fateOf = (process, what) => this.fateOf(process, what)
     this.schedule.onCrash = (process) => this.restart(process)

@@ -19,7 +19,7 @@ const kindWeights = {
 } as const satisfies Record<(typeof simulatedKinds)[number] | 'task' | 'pause_for_approval', number>
 
 /** Where most steps are done by remote agents. */
-const agentWeights = { ...kindWeights, pure: 2, file: 2, keyed: 0, agent: 10, http: 1, mail: 0.7, task: 0.5 }
+const agentWeights = { ...kindWeights, pure: 1, file: 2, keyed: 0, agent: 12, http: 1, mail: 0.4, task: 0.2 }
 
 /**
  * The sorts of stories: in which order the run goes, whether its steps begin runs of their own, and whether it is bounded
@@ -240,11 +240,8 @@ function randomCall(dice: Dice, calls: readonly string[]): Pick<GraphNode, 'kind
 /** What the run of a story is given: the list for its `map` steps. */
 export const storyInput = { items: ['a', 'b', 'c'] }
 
-function randomNode(
-  dice: Dice,
-  parents: string[],
-  { isChild = false, weights = kindWeights }: Size,
-): Partial<GraphNode> {
+function randomNode(dice: Dice, parents: string[], size: Size): Partial<GraphNode> {
+  const { isChild = false, weights = kindWeights } = size
   const drawn = dice.weighted(weights)
   const kind = isChild && drawn === 'pause_for_approval' ? 'file' : drawn
   const node: Partial<GraphNode> = {
@@ -253,6 +250,7 @@ function randomNode(
     priority: dice.pick(['critical', 'high', 'normal', 'low']),
     timeoutS: dice.chance(0.5) ? dice.whole(3, 60) : undefined,
   }
+  if (size.weights) return ofAgents(node, dice)
   if (dice.chance(0.15)) node.reversible = false
   if (dice.chance(kind === 'pause_for_approval' ? 0.5 : 0.25)) node.approval = randomApproval(dice)
   if (dice.chance(0.4)) {
@@ -265,6 +263,17 @@ function randomNode(
     }
   }
   return node
+}
+
+/** Mostly done, so that there is much to take back. */
+function ofAgents({ priority, ...node }: Partial<GraphNode>, dice: Dice): Partial<GraphNode> {
+  return {
+    ...node,
+    priority: priority === 'critical' && dice.chance(0.7) ? 'normal' : priority,
+    timeoutS: undefined,
+    retry: { maxAttempts: 4, baseMs: 500, factor: 2, maxMs: 5000, jitter: 0 },
+    ...(dice.chance(0.05) && { reversible: false }),
+  }
 }
 
 /** Simulated kinds read some of their parents; the kinds of the product are left to their own resolvers. */
