@@ -42,7 +42,11 @@ export const EdgeLayer = memo(function EdgeLayer({
 }) {
   const laidOut = useMemo(() => layout.routes.map(shapeOf), [layout])
   const shapes = useMemo(
-    () => [...laidOut, ...ownLoops(layout, edges).map(shapeOf)],
+    // Of a graph that grows with its run, the past has fewer edges than are laid out.
+    () => [
+      ...laidOut.filter(({ route: { from, to } }) => edges.has(edgeKey(from, to))),
+      ...ownLoops(layout, edges).map(shapeOf),
+    ],
     [laidOut, layout, edges],
   )
   const drawn = useMemo(() => {

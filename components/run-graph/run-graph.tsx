@@ -84,7 +84,9 @@ export function RunGraph(props: RunGraphProps) {
 
 function Canvas(props: RunGraphProps) {
   const { index, frames, selected, onSelect, washes, told, label, compact = false } = props
-  const layout = useGraphLayout(useMemo(() => layoutInput(index.graph), [index]))
+  // What agents report grows the graph of an index; of every other, it is always the same.
+  const { graph } = index
+  const layout = useGraphLayout(useMemo(() => layoutInput(graph), [graph]))
   const edges = props.edges ?? restingEdges(index.graph)
   const { cursor, onKeyDown, goTo } = useCursor(index, layout, selected, onSelect)
   const { strips, kept } = props

@@ -196,7 +196,8 @@ export function keysOfAgent(
   if (known?.of === of) return known.keys
   const keys = new Map<string, VerificationKey>()
   for (const [kid, key] of parseKeySet(JSON.parse(jwks))) {
-    const endedAt = Math.min(revoked[kid]?.at ?? Number.POSITIVE_INFINITY, removedAt)
+    const never = Number.POSITIVE_INFINITY
+    const endedAt = Math.min(revoked[kid]?.at ?? never, key.endedAt ?? never, removedAt)
     keys.set(kid, Number.isFinite(endedAt) ? { ...key, endedAt } : key)
   }
   if (parsed.size >= maxParsed) parsed.clear()

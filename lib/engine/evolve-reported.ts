@@ -71,9 +71,9 @@ function placeOf(run: Run, fact: ReportedFact): Place | undefined {
 /** Where one of our own tokens stands: only those that agents are told of by id. */
 function ownPlace(run: Run, jti: string): Place | undefined {
   const checkpoint = run.checkpoints.get(jti)
-  if (checkpoint) return checkpoint
-  for (const visit of run.visits.values()) {
-    if (visit.taskJti === jti || visit.doneJti === jti || visit.lastJti === jti) return visit
+  if (checkpoint) return { node: checkpoint.node, visit: checkpoint.visit }
+  for (const { node, visit, taskJti, doneJti, lastJti } of run.visits.values()) {
+    if (taskJti === jti || doneJti === jti || lastJti === jti) return { node, visit }
   }
   return undefined
 }

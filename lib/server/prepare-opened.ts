@@ -7,8 +7,9 @@ import path from 'node:path'
 import { type Hash, sha256 } from '@/lib/base/hash'
 import { mintUuid } from '@/lib/base/ids'
 import { addGeneration } from '@/lib/ect/generations'
-import type { VerificationKeys } from '@/lib/ect/keys'
+import { jwksOf, type VerificationKeys } from '@/lib/ect/keys'
 import { openKeyRing } from '@/lib/ect/keys-file'
+import { type AgentStore, openAgents } from '@/lib/store/agents'
 import { openStore } from '@/lib/store/open'
 import { openPeople } from '@/lib/store/people'
 import { importBundle } from './bundle/import-bundle'
@@ -54,6 +55,7 @@ export async function prepareOpened(
       agent: 'link',
     })
     bringKeys(path.join(folder, 'keys'), contents.keys)
+    await bringAgents(openAgents(store), contents.agents)
     const { runs, tokens, unread } = imported
     const more = unread > 0 ? ` ${unread} tokens could not be read and are not shown.` : ''
     const opened: Opened = {
@@ -67,6 +69,16 @@ export async function prepareOpened(
     return note
   } finally {
     await store.close()
+  }
+}
+
+/** The agents that signed something in it, as former ones: known by their keys alone. */
+async function bringAgents(agents: AgentStore, known: ReadonlyMap<string, VerificationKeys>): Promise<void> {
+  for (const [id, keys] of known) {
+    const name = id.split('/').at(-1) ?? id
+    const jwks = JSON.stringify(jwksOf(keys))
+    await agents.put({ id, name, baseUrl: '', jwks, addedAt: 0, addedBy: 'bundle' })
+    await agents.remove(id, Date.now())
   }
 }
 

@@ -1,7 +1,7 @@
 'use client'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { CheckVerdict, LedgerCheck } from '@/lib/view/ledger-check'
-import { ApiProblem } from './api'
+import { ApiProblem, api } from './api'
 import type { RunLedger } from './ledger'
 import type { VerifyAnswer, VerifyQuestion } from './verify-worker'
 
@@ -35,9 +35,9 @@ export function useVerification(run: string, ledger: RunLedger | undefined, seq:
       before.status === 'checked' ? before : { status: 'checking', done: 0, total: ledger.fold?.seq ?? 0 },
     )
     try {
-      const keys = await publishedKeys()
+      const { keys, agents } = await publishedKeys(run)
       const heads = await ledger.freshHeads()
-      const started = start({ run, entries: ledger.fold.entries, heads, keys }, setState)
+      const started = start({ run, entries: ledger.fold.entries, heads, keys, agents }, setState)
       worker.current = started
     } catch (error) {
       setState({ status: 'impossible', sentence: error instanceof Error ? error.message : String(error) })
@@ -90,8 +90,11 @@ async function hand(worker: Worker, { entries, ...check }: LedgerCheck): Promise
   tell({ kind: 'check', check })
 }
 
-/** The installation's public keys, past ones included. */
-async function publishedKeys(): Promise<LedgerCheck['keys']> {
+/**
+ * The installation's public keys and those of the agents that signed in the run, past ones included. The installation's
+ * come from where everybody finds them.
+ */
+async function publishedKeys(run: string): Promise<Pick<LedgerCheck, 'keys' | 'agents'>> {
   const response = await fetch('/.well-known/jwks.json', { credentials: 'same-origin' }).catch(
     () => undefined,
   )
@@ -102,5 +105,7 @@ async function publishedKeys(): Promise<LedgerCheck['keys']> {
       0,
     )
   }
-  return (await response.json()) as LedgerCheck['keys']
+  const keys = (await response.json()) as LedgerCheck['keys']
+  const { agents } = await api<Pick<LedgerCheck, 'agents'>>(`/runs/${run}/keys`)
+  return { keys, ...(agents && { agents }) }
 }

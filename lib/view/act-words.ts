@@ -148,10 +148,11 @@ const agentActs = new Set<Fact['type']>([
 ])
 
 /**
- * Who did it, as tokens name actors: whoever the token says (`person:ada`), else the agent whose step it is, else
+ * Who did it, as tokens name actors: who signed it, outside; whoever the token says (`person:ada`), else the agent whose step it is, else
  * `engine`. `agent` is the SPIFFE id of the agent that does the visit, when one does.
  */
 export function actorOf(fact: Fact, agent: string | undefined): string {
+  if (fact.type === 'reported') return fact.agent
   if ('by' in fact) return fact.by
   return agent !== undefined && agentActs.has(fact.type) ? agent : 'engine'
 }

@@ -33,7 +33,7 @@ export function edgeKey(from: string, to: string): string {
 export function edgeFrames(run: Run, previous?: EdgeFrames): EdgeFrames {
   const { walk } = run
   const { graph } = run.graph
-  if (!walk) return previous ?? restingEdges(graph)
+  if (!walk) return reportedEdges(run, restingEdges(graph))
   const redirected = redirectsOf(walk)
   const lines = linesOf(graph)
   let isSame = previous !== undefined && previous.size === lines.length
@@ -49,6 +49,12 @@ export function edgeFrames(run: Run, previous?: EdgeFrames): EdgeFrames {
   })
   if (isSame && previous) return previous
   return new Map(lines.map(({ key }, at) => [key, frames[at] as EdgeFrame]))
+}
+
+/** What agents report grows a graph that the run's past shares: then only the edges there were. */
+function reportedEdges({ graph, visits }: Run, all: EdgeFrames): EdgeFrames {
+  if (!graph.graph.reported || visits.size === graph.order.length) return all
+  return new Map([...all].filter(([, { to }]) => visits.has(to)))
 }
 
 const resting = new WeakMap<WorkflowGraph, EdgeFrames>()

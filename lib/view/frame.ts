@@ -177,6 +177,10 @@ function madeFrame(
   const made = run.walk ? walkedFrame(run, node, visit) : nodeFrame(node, visit, isSkipped)
   const breaker = isSkipped ? undefined : breakerFrame(run, guard, visit.state.status)
   if (breaker) made.breaker = breaker
+  if (run.graph.graph.reported && run.state.status === 'ended' && visit.state.status === 'running') {
+    // Its agent never said what became of it.
+    return { ...made, shown: 'unknown', word: 'no end reported', time: undefined }
+  }
   const { maxVisits: most } = node
   if (run.walk && most !== undefined) made.entries = { now: run.walk.entered.get(node.id) ?? 0, most }
   return made

@@ -11,6 +11,8 @@ export interface LedgerCheck {
   heads: readonly LedgerHead[]
   /** The installation's published keys (RFC 7517). */
   keys: Jwks
+  /** Of agents whose own tokens joined the run, by their `iss`. */
+  agents?: readonly { id: string; keys: Jwks['keys'] }[]
 }
 
 export type CheckVerdict =
@@ -22,7 +24,7 @@ export type CheckVerdict =
  * ledger says; the first entry that does not hold is named. Throws Problem `key_unusable` when this browser cannot verify.
  */
 export async function checkLedger(
-  { run, entries, heads, keys }: LedgerCheck,
+  { run, entries, heads, keys, agents: listed = [] }: LedgerCheck,
   onProgress?: (done: number, total: number) => void,
 ): Promise<CheckVerdict> {
   const first = entries[0]
@@ -34,8 +36,9 @@ export async function checkLedger(
   }
   const known = parseKeySet(keys)
   // Said by its name: an old browser that knows no Ed25519 would call every signature wrong.
-  for (const key of known.values()) await checkKeyUsable(key)
-  const verdict = await verifyLedger({ wid, rows: entries, heads, keys: known }, { onProgress })
+  const agents = new Map(listed.map(({ id, keys: theirs }) => [id, parseKeySet({ keys: theirs })]))
+  for (const set of [known, ...agents.values()]) for (const key of set.values()) await checkKeyUsable(key)
+  const verdict = await verifyLedger({ wid, rows: entries, heads, keys: known }, { onProgress, agents })
   return verdict.holds ? { ...verdict, kids: [...known.keys()] } : refusal(verdict)
 }
 

@@ -66,13 +66,16 @@ export class RunFold {
   readonly #seqOf = new Map<string, number>()
   /** The agent that does, or did last, each visit of a node. */
   readonly #agents = new Map<string, string>()
+  /** Who signs the run's own tokens: the `iss` of the first. */
+  #home: string | undefined
   #frame: { at: number; frame: RunFrame } | undefined
   /** The frame of the past that was made last: what did not change since is taken from it. */
   #pastFrame: RunFrame | undefined
 
   constructor(graph: WorkflowGraph) {
-    this.index = indexGraph(graph)
-    this.#run = newRun(this.index)
+    this.#run = newRun(indexGraph(graph))
+    // Of what agents report, the graph grows with the run.
+    this.index = this.#run.graph
     this.#keyframes = new Keyframes(this.index, this.facts)
     this.timeline = new Timeline(this.index)
   }
@@ -98,16 +101,28 @@ export class RunFold {
   }
 
   #addOne(entry: LedgerEntryWire): void {
-    const { claims, fact } = read(entry.token)
+    const { claims, fact } = this.#read(entry.token)
     const row = ledgerRow(entry, claims, fact, fact && this.#agentOf(fact))
     this.entries.push(entry)
     this.rows.push(row)
     this.facts.push(fact)
-    this.#keepRow(row)
     this.#seqOf.set(claims.jti, entry.seq)
     if (fact) evolveShared(this.#run, fact)
+    // Where a token from outside belongs is for the fold to say.
+    if (fact?.type === 'reported') Object.assign(row, this.#run.reported?.placeOf.get(fact.jti))
+    this.#keepRow(row)
     this.timeline.add(this.#run, row, fact)
     this.#keyframes.passed(entry.seq, this.#run)
+  }
+
+  #read(token: string): { claims: Claims; fact: Fact | undefined } {
+    const claims = parseClaims(unverifiedPayload(token))
+    this.#home ??= claims.iss
+    try {
+      return { claims, fact: factOf(claims, this.#home) }
+    } catch {
+      return { claims, fact: undefined }
+    }
   }
 
   #keepRow(row: LedgerRow): void {
@@ -268,14 +283,5 @@ export class RunFold {
     const entry = this.entries[seq - 1]
     if (!entry) return undefined
     return { header: decodeJws(entry.token, TOKEN_TYPES).header, claims: unverifiedPayload(entry.token) }
-  }
-}
-
-function read(token: string): { claims: Claims; fact: Fact | undefined } {
-  const claims = parseClaims(unverifiedPayload(token))
-  try {
-    return { claims, fact: factOf(claims) }
-  } catch {
-    return { claims, fact: undefined }
   }
 }

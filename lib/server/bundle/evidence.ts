@@ -119,12 +119,13 @@ export class RunReader {
     const fact = knownFact(claims, this.#home)
     const agent = fact && this.#agentOf(fact)
     const row = ledgerRow({ seq, hash }, claims, fact, agent)
+    if (fact) evolve(this.folded, fact)
+    if (fact?.type === 'reported') Object.assign(row, this.folded.reported?.placeOf.get(fact.jti))
     const noted: Noted = fact ? { ...row, fact } : row
     this.notes.push(noted)
     this.seqOf.set(claims.jti, seq)
     // What an agent signed itself names no value of the run, whatever its claims look like.
     if (claims.iss === this.#home) this.#named.note(this.#run, seq, claims)
-    if (fact) evolve(this.folded, fact)
     this.timeline.add(this.folded, row, fact)
     return noted
   }

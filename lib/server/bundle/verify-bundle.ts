@@ -93,6 +93,8 @@ export interface BundleContents {
   workflows: { about: BundledWorkflow; graph: Uint8Array; text?: Uint8Array }[]
   values: { hash: Hash; mediaType: string; content: Uint8Array }[]
   keys: VerificationKeys
+  /** Of agents that signed something in it, by their ids. */
+  agents: ReadonlyMap<string, VerificationKeys>
 }
 
 export interface Examined {
@@ -261,6 +263,7 @@ class Examination {
     const { name, version, mediaType } = manifest.workflow
     this.#contents = {
       run,
+      agents: new Map(),
       runs: [
         {
           about: {
@@ -305,8 +308,7 @@ class Examination {
     this.#compareEntries(manifest, entries)
     this.#contents = this.#contentsOf(manifest, keys)
     const graphs = this.#graphs(manifest)
-    const listed = this.#entries.get(agentsEntry)?.content
-    const agents = listed ? agentKeysIn(listed) : new Map<string, VerificationKeys>()
+    const { agents } = this.#contents
     const named = new NamedValues()
     const runs: RunEvidence[] = []
     let done = 0
@@ -414,7 +416,9 @@ class Examination {
   }
 
   #contentsOf(manifest: Manifest, keys: VerificationKeys): BundleContents {
+    const listed = this.#entries.get(agentsEntry)?.content
     return {
+      agents: listed ? agentKeysIn(listed) : new Map(),
       run: manifest.run,
       runs: manifest.runs.map((about) => {
         const names = runEntries(about.run)

@@ -11,12 +11,16 @@ import { unverifiedPayload } from '@/lib/ect/jws'
 import { verifyLedgerNode } from '@/lib/ect/ledger-verify-node'
 import { type SigningKey, signClaims } from '@/lib/ect/sign'
 import type { Run } from '@/lib/engine/run'
+import type { AgentActivity, RunKeys } from '@/lib/view/agent-wire'
+import { RunFold } from '@/lib/view/run-fold'
 import type { NewApiToken } from '@/lib/view/wire'
+import { verifyBundle } from '../bundle/verify-bundle'
 import type { TokenAnswer } from '../ingest'
 import { startRun } from '../runs'
 import { type Answered, ask, type Browser, TestConsole } from '../testing/console'
 import { importWorkflow } from '../workflows'
-import { revokeAgentKey } from './agents'
+import { getAgentActivity, getRunKeys, revokeAgentKey } from './agents'
+import { getExport } from './export'
 
 let at: TestConsole
 let ada: Browser
@@ -165,6 +169,54 @@ describe('a run that agents report', () => {
       holds: false,
       failure: { seq: 2, code: 'ect_key_unknown' },
     })
+    const exported = await getExport(
+      new Request('http://localhost:3998/x', { headers: { cookie: ada.cookie } }),
+      { params: Promise.resolve({ run: runIdOf(wid) }) },
+    )
+    const bundle = new Uint8Array(await exported.arrayBuffer())
+    expect(await verifyBundle(bundle)).toMatchObject({ holds: true, tokens: 7 })
+    const told = await ada.ask<RunKeys>(getRunKeys, 'GET', { params: { run: runIdOf(wid) } })
+    expect(told.body.agents.map(({ id }) => id).sort()).toEqual([planner.id, router.id])
+
+    const { graph } = await at.house.graphOf(
+      (await at.house.store.ledger.header(runIdOf(wid)))?.version as string,
+    )
+    const fold = new RunFold(graph)
+    expect(fold.add(rows.slice(0, 3))).toBe(true)
+    const early = fold.frame
+    fold.add(rows)
+    const words = (frame: typeof early) =>
+      [...frame.nodes.values()].map(({ label, word, agent }) => [label, word, agent])
+    expect(words(early)).toEqual([['plan_change', 'running', planner.id]])
+    expect(words(fold.frame)).toEqual([
+      ['plan_change', 'done', planner.id],
+      ['update_bgp', 'done', router.id],
+    ])
+    expect(words(fold.at(3).frame)).toEqual(words(early))
+    expect(fold.at(3).frame.edges.size).toBe(0)
+    expect([...fold.frame.edges.values()].map(({ from, to }) => [from, to])).toEqual([[plan.jti, act.jti]])
+    expect(fold.rows.map(({ who, node }) => [who, node])).toEqual([
+      [`agent:${planner.id}`, undefined],
+      [planner.id, undefined],
+      [planner.id, plan.jti],
+      [router.id, act.jti],
+      [router.id, act.jti],
+      [planner.id, act.jti],
+      ['engine', undefined],
+    ])
+    expect(fold.timeline.transitions.map(({ node, from }) => [node, from?.node])).toEqual([
+      [plan.jti, undefined],
+      [act.jti, plan.jti],
+    ])
+    expect(fold.timeline.lanes('agent').map(({ label }) => label)).toEqual(['planner', 'router'])
+    const active = await ada.ask<AgentActivity>(getAgentActivity, 'GET', {
+      query: `?id=${encodeURIComponent(router.id)}`,
+    })
+    expect(active.body).toMatchObject({
+      steps: [{ label: 'update_bgp', word: 'done', workflow: 'nightly audit (reported)' }],
+      runs: [{ id: runIdOf(wid), part: 'reports' }],
+    })
+
     const swapped = new Map([...agents, [planner.id, await keysOf(router)]])
     expect(await verifyLedgerNode(ledger, { agents: swapped })).toMatchObject({ holds: false })
   })

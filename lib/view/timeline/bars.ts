@@ -11,6 +11,7 @@
  * change all that is open, and a rollback what it takes back: the fold goes over those too.
  */
 import type { RollbackId } from '@/lib/base/ids'
+import { nodesTouchedBy } from '@/lib/engine/evolve-reported'
 import { nodesInScope } from '@/lib/engine/evolve-rollback'
 import type { Fact, FactOf } from '@/lib/engine/facts'
 import type { Run, Visit, VisitState } from '@/lib/engine/run'
@@ -84,6 +85,12 @@ export class BarKeeper {
         this.#settleAll(run, seq, at)
         for (const [node, from] of firstInScope(run, fact.rollback)) {
           this.#takeBack(run, node, from, Number.POSITIVE_INFINITY, seq)
+        }
+        return
+      case 'reported':
+        for (const node of nodesTouchedBy(run, fact)) {
+          this.#settle(run, node, seq, at)
+          this.#takeBack(run, node, 1, Number.POSITIVE_INFINITY, seq)
         }
         return
       default:

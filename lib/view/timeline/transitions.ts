@@ -6,7 +6,7 @@
  *   path    plan ─▶ code ─▶ test ─▶ code          a rollback to `test`, and on
  *   rows    plan    code    test✗   code✗   test  ✗: leftAt
  */
-import type { Actor, Fact } from '@/lib/engine/facts'
+import type { Actor, Fact, FactOf } from '@/lib/engine/facts'
 import type { Run, WalkStep } from '@/lib/engine/run'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import { lastWhere } from './bounds'
@@ -35,7 +35,7 @@ export class TransitionKeeper {
   taken(run: Run, seq: Seq, at: number, fact: Fact, who: Actor): Transition | undefined {
     this.#takeWrites(run, seq, fact)
     this.#takeGiven(fact, who)
-    const made = run.walk ? this.#entered(run, run.walk.path, seq, at, fact) : this.#began(seq, at, fact)
+    const made = run.walk ? this.#entered(run, run.walk.path, seq, at, fact) : this.#began(run, seq, at, fact)
     this.#takeVisit(seq, fact)
     if (!run.walk && 'visit' in fact && completes(fact)) {
       this.#placeOf.set(fact.jti, { node: fact.node, visit: fact.visit })
@@ -78,7 +78,8 @@ export class TransitionKeeper {
   }
 
   /** A step of a topological run begins once for each visit. */
-  #began(seq: Seq, at: number, fact: Fact): Transition | undefined {
+  #began(run: Run, seq: Seq, at: number, fact: Fact): Transition | undefined {
+    if (fact.type === 'reported') return this.#reported(run, seq, at, fact)
     if (fact.type !== 'task_start' && fact.type !== 'step_carried') return undefined
     const { node, visit } = fact
     if (this.#byVisit.has(keyOf(node, visit))) return undefined
@@ -89,6 +90,14 @@ export class TransitionKeeper {
     const agent = fact.type === 'task_start' ? fact.agent : undefined
     const firedBy: FiredBy = agent === undefined ? { by: 'engine' } : { by: 'agent', who: agent }
     return this.#put({ seq, at, from, node, visit, firedBy })
+  }
+
+  /** A step that an agent reports begins with its own token, under the token's id. */
+  #reported(run: Run, seq: Seq, at: number, { jti, agent }: FactOf<'reported'>): Transition | undefined {
+    if (!run.graph.nodes.has(jti) || this.#byVisit.has(keyOf(jti, 1))) return undefined
+    const [before] = this.#index.parents.get(jti) ?? []
+    const from = before === undefined ? undefined : { node: before, visit: 1 }
+    return this.#put({ seq, at, from, node: jti, visit: 1, firedBy: { by: 'agent', who: agent } })
   }
 
   #put(row: Omit<Transition, 'index'>): Transition {
