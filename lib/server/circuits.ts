@@ -21,6 +21,7 @@ import type {
 import { eventOfClaims } from '@/lib/worker/circuit-tokens'
 import { cursorFor, placeOf } from './http/paging'
 import type { Installation } from './installation'
+import { openedWithinDay } from './opened-breakers'
 
 /** A list is read whole: as many as one page of people's attention holds many times over. */
 const maxCircuits = 2_000
@@ -63,7 +64,8 @@ export async function listCircuits(house: Installation): Promise<CircuitList> {
     items.push(rowOf(house, record, seen))
   }
   items.sort((a, b) => urgency(a) - urgency(b) || b.errorRate - a.errorRate || (a.id < b.id ? -1 : 1))
-  return { items, holds: holds.map((hold) => holdView(hold, names)), at }
+  const openedIn24h = await openedWithinDay(store.circuits, records, at)
+  return { items, holds: holds.map((hold) => holdView(hold, names)), openedIn24h, at }
 }
 
 const cursorShape = z.number().int().positive()

@@ -43,8 +43,9 @@ describe('breakers', () => {
   it('are listed with what they count, those first that need somebody', async () => {
     await calls('workflow:calm', 9, 1)
     await calls('workflow:failover', 1, 7)
-    const { items, holds } = await list()
+    const { items, holds, openedIn24h } = await list()
     expect(items.map(({ caller }) => caller.name)).toEqual(['failover', 'calm'])
+    expect(openedIn24h).toBe(1)
     expect(holds).toEqual([])
     const [failover, calm] = items as [CircuitRow, CircuitRow]
     expect(failover).toMatchObject({
