@@ -5,11 +5,13 @@ import { useMemo } from 'react'
 import { Button, IconButton } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
-import { absoluteTime } from '@/lib/ui/format-time'
+import { absoluteTime, count } from '@/lib/ui/format-time'
 import type { Verification } from '@/lib/ui/ledger-verify'
 import { links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
+import { cascadePatternWords } from '@/lib/view/circuit-wire'
 import { partyName } from '@/lib/view/circuit-words'
+import { asSentence } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import { standingOf, TokenMark } from './token-mark'
 import { Who } from './who'
@@ -82,6 +84,15 @@ export function TokenPanel({
                   , <span className="num">{Math.round(fact.errorRate * 100)} %</span> of its calls failed
                 </Sub>
               )}
+            </Fact>
+          )}
+          {fact?.type === 'cascade_detected' && (
+            <Fact label="Cascade">
+              {asSentence(fact.description)}{' '}
+              <Sub>
+                {cascadePatternWords[fact.pattern] ?? fact.pattern}, {count(fact.affectedAgents, 'agent')}{' '}
+                affected
+              </Sub>
             </Fact>
           )}
           <Fact label="Follows">
