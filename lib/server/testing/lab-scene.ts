@@ -10,18 +10,23 @@ import { freePorts } from '@/e2e/house'
 import { labId } from '@/examples/lab/lab-agent'
 import { storyAgents } from '@/examples/lab/story'
 import { registerAgent } from '@/lib/auth/agents'
-import type { RunId } from '@/lib/base/ids'
+import type { RollbackId, RunId } from '@/lib/base/ids'
 import { agentProtocols } from '@/lib/base/protocols'
 import { parseClaims } from '@/lib/ect/claims'
 import { unverifiedPayload } from '@/lib/ect/jws'
 import { factOf } from '@/lib/engine/fact-codec'
 import type { Fact } from '@/lib/engine/facts'
-import type { Run } from '@/lib/engine/run'
+import type { Approval, Run } from '@/lib/engine/run'
+import type { Verdict } from '@/lib/hitl/terms'
+import type { RollbackScope } from '@/lib/rollback/terms'
 import type { MakeFail } from '@/lib/view/lab-wire'
+import type { RollbackPlanView } from '@/lib/view/wire'
 import { startWorker, type Worker } from '@/lib/worker/worker'
+import { postDecision } from '../handlers/approvals'
+import { postPlan, postRollback } from '../handlers/rollbacks'
 import { startRun } from '../runs'
 import { importWorkflow } from '../workflows'
-import { TestConsole } from './console'
+import { type Browser, TestConsole } from './console'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 const by = 'person:otto'
@@ -139,11 +144,11 @@ export class LabScene {
     let added: () => void = () => undefined
     const off = store.onAppend(() => added())
     const late = AbortSignal.timeout(withinMs)
+    late.addEventListener('abort', () => added())
     try {
       for (;;) {
         const next = new Promise<void>((resolve) => {
           added = resolve
-          late.addEventListener('abort', () => resolve(), { once: true })
         })
         const found = await this.look(run, reader)
         if (found !== undefined) return found
@@ -170,6 +175,40 @@ export class LabScene {
   async facts(run: RunId): Promise<Fact[]> {
     const rows = await this.at.house.store.ledger.rows(run, 0, 10_000)
     return rows.map((row) => factOf(parseClaims(unverifiedPayload(row.token))))
+  }
+
+  /** The open questions of runs, in the order of the runs. */
+  async questions(runs: readonly RunId[]): Promise<Approval[]> {
+    const found = runs.map((run) =>
+      this.look(run, ({ approvals }) =>
+        [...approvals.values()].filter(({ state }) => state.status === 'open'),
+      ),
+    )
+    return (await Promise.all(found)).flat()
+  }
+
+  /** Waits for an open question of that kind. */
+  question(run: RunId, kind: Approval['kind']): Promise<Approval> {
+    return this.until(run, `A question "${kind}"`, ({ approvals }) =>
+      [...approvals.values()].find((asked) => asked.kind === kind && asked.state.status === 'open'),
+    )
+  }
+
+  /** Answers a question as a person of this console. */
+  async answer(who: Browser, { id, action }: Approval, verdict: Verdict, comment = ''): Promise<void> {
+    const body = { verdict, action, comment }
+    const { status, body: said } = await who.ask(postDecision, 'POST', { params: { approval: id }, body })
+    if (status !== 200) throw new Error(`The answer "${verdict}" was refused: ${JSON.stringify(said)}`)
+  }
+
+  /** Plans a rollback as the console does, and asks for exactly that; gives the rollback's id. */
+  async rollBack(who: Browser, run: RunId, node: string, scope: RollbackScope): Promise<RollbackId> {
+    const params = { run }
+    const planned = await who.ask<RollbackPlanView>(postPlan, 'POST', { params, body: { node, scope } })
+    const body = { node, scope, digest: planned.body.digest, reason: 'The monitor is out of order.' }
+    const asked = await who.ask<{ id: RollbackId }>(postRollback, 'POST', { params, body })
+    if (asked.status !== 202) throw new Error(`The rollback was refused: ${JSON.stringify(asked.body)}`)
+    return asked.body.id
   }
 
   /** The bytes of an agent's state file. */
