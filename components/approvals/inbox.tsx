@@ -26,6 +26,7 @@ const keyWords: [string, string][] = [
   ['j k', 'next and previous question'],
   ['a', 'approve, or the first answer; held where it cannot be undone'],
   ['x', 'refuse, or the second answer'],
+  ['d', 'the third answer, where there is one'],
   ['1 … 9', 'give a state its event'],
   ['e', 'edit the change, then approve it'],
   ['m', 'write a comment'],
