@@ -101,7 +101,7 @@ function Loaded({ data }: { data: PoolList }) {
           title="No agent is shared yet"
           action={
             <Button asChild variant="primary">
-              <Link href={links.settings({ tab: 'agents' })}>Add an agent</Link>
+              <Link href={links.agents()}>Add an agent</Link>
             </Button>
           }
         >

@@ -6,13 +6,9 @@ import { PageHelp } from '@/components/ui/page-help'
 import { type Tab, TabPanel, Tabs } from '@/components/ui/tabs'
 import { links, type SettingsTab } from '@/lib/ui/links'
 import { Account, type AccountBounds } from './account'
-import { Agents } from './agents'
 import { People } from './people'
 
-const forAdministrators: Tab[] = [
-  { value: 'people', label: 'People' },
-  { value: 'agents', label: 'Agents' },
-]
+const forAdministrators: Tab[] = [{ value: 'people', label: 'People' }]
 const forEveryone: Tab[] = [{ value: 'account', label: 'My account' }]
 
 const help: Record<SettingsTab, { words: ReactNode; keys: [string, string][] }> = {
@@ -24,11 +20,6 @@ const help: Record<SettingsTab, { words: ReactNode; keys: [string, string][] }> 
       ['/', 'find a person'],
     ],
   },
-  agents: {
-    words:
-      'Which agents are called, where, and with which keys their requests are verified. What an agent is not registered for, it cannot say.',
-    keys: [['n', 'add an agent']],
-  },
   account: {
     words:
       'Your password, where you are signed in, and the tokens that programs use in your name. A token never does more than you may.',
@@ -36,7 +27,7 @@ const help: Record<SettingsTab, { words: ReactNode; keys: [string, string][] }> 
   },
 }
 
-/** People and agents, for administrators; one's own account, for everyone. */
+/** People, for administrators; one's own account, for everyone. */
 export function Settings({ administers, bounds }: { administers: boolean; bounds: AccountBounds }) {
   const asked = useSearchParams().get('tab')
   const tabs = administers ? [...forAdministrators, ...forEveryone] : forEveryone
@@ -55,14 +46,9 @@ export function Settings({ administers, bounds }: { administers: boolean; bounds
       </PageHead>
       <Tabs tabs={tabs} value={tab} onChange={show} label="Settings" className="flex-1">
         {administers && (
-          <>
-            <TabPanel value="people" className="flex flex-col data-[state=inactive]:hidden">
-              <People />
-            </TabPanel>
-            <TabPanel value="agents" className="flex flex-col data-[state=inactive]:hidden">
-              <Agents />
-            </TabPanel>
-          </>
+          <TabPanel value="people" className="flex flex-col data-[state=inactive]:hidden">
+            <People />
+          </TabPanel>
         )}
         <TabPanel value="account">
           <Account bounds={bounds} />

@@ -119,6 +119,17 @@ export function RunsIcon(props: IconProps) {
   )
 }
 
+/** Somebody outside, with a line to us. */
+export function AgentsIcon(props: IconProps) {
+  return (
+    <Icon {...props}>
+      <circle cx="10.5" cy="5" r="2.5" />
+      <path d="M6 13.5a4.5 4.5 0 0 1 7.5-3.35" />
+      <path d="M2.5 7.5h3" />
+    </Icon>
+  )
+}
+
 export function WorkflowsIcon(props: IconProps) {
   return (
     <Icon {...props}>

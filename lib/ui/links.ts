@@ -1,6 +1,6 @@
 /** Where things are: the addresses of pages that other pages lead to. The URL is the view. */
 export type InspectorTab = 'runs' | 'input' | 'output' | 'tokens' | 'checkpoint'
-export type SettingsTab = 'people' | 'agents' | 'account'
+export type SettingsTab = 'people' | 'account'
 
 function withQuery(path: string, query: Record<string, string | undefined>): string {
   const search = new URLSearchParams()
@@ -35,6 +35,8 @@ export const links = {
     view: { circuit?: string | undefined; show?: 'troubled' | undefined; part?: 'history' | undefined } = {},
   ) => withQuery('/breakers', view),
   bulkheads: '/bulkheads',
+  /** The agents; one of them opened. */
+  agents: (view: { agent?: string | undefined } = {}) => withQuery('/agents', view),
   workflows: '/workflows',
   workflowImport: '/workflows/import',
   workflowPlan: (view: { version?: string; plan?: string } = {}) => withQuery('/workflows/plan', view),

@@ -1,5 +1,5 @@
+import { faultAt } from '@/components/settings/words'
 import type { AgentKey } from '@/lib/view/agent-wire'
-import { faultAt } from './words'
 
 /** A key set as it is written in a form: its JSON. Throws an ApiProblem at `jwks` when it is none. */
 export function keySetIn(text: string): unknown {

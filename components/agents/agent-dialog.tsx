@@ -1,13 +1,17 @@
 'use client'
 import { useState } from 'react'
+import { ActDialog } from '@/components/settings/act-dialog'
+import { faultAt } from '@/components/settings/words'
 import { Button } from '@/components/ui/button'
 import { Field, Input, Textarea } from '@/components/ui/field'
 import { tell } from '@/components/ui/toast'
+import { type AgentProtocol, agentProtocols } from '@/lib/base/protocols'
+import type { PoolLimits } from '@/lib/pool/terms'
+import { useLookUpKeys, usePutAgent } from '@/lib/ui/agent-queries'
 import { sentenceOf } from '@/lib/ui/api'
-import { useLookUpKeys, usePutAgent } from '@/lib/ui/settings-queries'
 import type { AgentKey, AgentRow } from '@/lib/view/agent-wire'
-import { ActDialog } from './act-dialog'
 import { keySetIn, keysLeftOut } from './key-set'
+import { protocolWords, typedNumber } from './words'
 
 const pretty = (value: unknown) => JSON.stringify(value, null, 2)
 
@@ -20,7 +24,9 @@ export function AgentDialog({ agent, onClose }: { agent: AgentRow | undefined; o
   const [baseUrl, setBaseUrl] = useState(agent?.baseUrl ?? '')
   const [jwks, setJwks] = useState(agent ? pretty(JSON.parse(agent.jwks)) : '')
   const [found, setFound] = useState<AgentKey[]>([])
-  const leftOut = keysLeftOut(agent?.keys ?? [], jwks)
+  const [more, setMore] = useState<MoreWish>(() => moreOf(agent))
+  const good = (agent?.keys ?? []).filter(({ endedAt }) => endedAt === undefined)
+  const leftOut = keysLeftOut(good, jwks)
 
   async function askAgent() {
     setFound([])
@@ -39,11 +45,11 @@ export function AgentDialog({ agent, onClose }: { agent: AgentRow | undefined; o
       title={agent ? `Change ${agent.name}` : 'Add an agent'}
       description="It is called at its address, and believed when a request is signed with one of its keys."
       button={agent ? `Change ${agent.name}` : name.trim() ? `Add ${name.trim()}` : 'Add the agent'}
-      fields={['id', 'name', 'base_url', 'jwks']}
+      fields={['id', 'name', 'base_url', 'jwks', 'domain', 'role', 'jwks_url', 'limits']}
       width={600}
       act={async () => {
         const wish = { id: id.trim(), name: name.trim(), base_url: baseUrl.trim(), jwks: keySetIn(jwks) }
-        await put.mutateAsync({ ...wish, replace: agent !== undefined })
+        await put.mutateAsync({ ...wish, ...moreWished(more), replace: agent !== undefined })
         tell(agent ? `${wish.name} is changed` : `${wish.name} is registered`)
       }}
       onClose={onClose}
@@ -139,9 +145,154 @@ export function AgentDialog({ agent, onClose }: { agent: AgentRow | undefined; o
               </p>
             )}
           </div>
+          <More wish={more} onChange={setMore} faults={faults} />
         </div>
       )}
     </ActDialog>
+  )
+}
+
+type LimitName = keyof PoolLimits
+
+/** What may be said besides, as it is typed. */
+interface MoreWish {
+  domain: string
+  role: string
+  jwksUrl: string
+  protocols: AgentProtocol[]
+  limits: Record<LimitName, string>
+}
+
+const limitLabels: Record<LimitName, string> = {
+  connections: 'Steps at once',
+  connectionsPerWorkflow: 'Of one workflow',
+  queuePerWorkflow: 'Of it waiting',
+  requestsPerMinute: 'Of it a minute',
+}
+const limitNames = Object.keys(limitLabels) as LimitName[]
+
+function moreOf(agent: AgentRow | undefined): MoreWish {
+  const typed = (name: LimitName) => String(agent?.limits[name] ?? '')
+  return {
+    domain: agent?.domain ?? '',
+    role: agent?.role ?? '',
+    jwksUrl: agent?.jwksUrl ?? '',
+    protocols: agent?.protocols ?? ['holdpoint', 'atd'],
+    limits: Object.fromEntries(limitNames.map((name) => [name, typed(name)])) as MoreWish['limits'],
+  }
+}
+
+/** As it is sent. Throws an ApiProblem at `limits` for what is no number. */
+function moreWished({ limits, jwksUrl, ...rest }: MoreWish) {
+  const numbers: Partial<PoolLimits> = {}
+  for (const name of limitNames) {
+    const number = typedNumber(limits[name])
+    if (number === undefined) continue
+    const least = name === 'queuePerWorkflow' ? 0 : 1
+    if (!(number >= least))
+      throw faultAt('limits', `${limitLabels[name]} must be a whole number from ${least}.`)
+    numbers[name] = number
+  }
+  return { ...rest, jwks_url: jwksUrl.trim(), limits: numbers }
+}
+
+function More({
+  wish,
+  onChange,
+  faults,
+}: {
+  wish: MoreWish
+  onChange: (wish: MoreWish) => void
+  faults: Readonly<Record<string, string>>
+}) {
+  const set = (change: Partial<MoreWish>) => onChange({ ...wish, ...change })
+  const turned = (protocol: AgentProtocol) =>
+    wish.protocols.includes(protocol)
+      ? wish.protocols.filter((one) => one !== protocol)
+      : [...wish.protocols, protocol]
+  return (
+    <>
+      <Field
+        label="Address of its keys"
+        optional
+        help="When a token names a key that is not known, they are fetched from here again."
+        error={faults.jwks_url}
+      >
+        {(ids) => (
+          <Input
+            {...ids}
+            type="url"
+            className="mono"
+            maxLength={500}
+            value={wish.jwksUrl}
+            onChange={(event) => set({ jwksUrl: event.target.value })}
+          />
+        )}
+      </Field>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="Domain" optional error={faults.domain}>
+          {(ids) => (
+            <Input
+              {...ids}
+              maxLength={120}
+              value={wish.domain}
+              onChange={(event) => set({ domain: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Role" optional error={faults.role}>
+          {(ids) => (
+            <Input
+              {...ids}
+              maxLength={80}
+              value={wish.role}
+              onChange={(event) => set({ role: event.target.value })}
+            />
+          )}
+        </Field>
+      </div>
+      <fieldset className="flex flex-col gap-1">
+        <legend className="mb-1 text-t1 text-ink-2">Speaks</legend>
+        {agentProtocols.map((protocol) => (
+          <label key={protocol} className="flex items-center gap-2 max-md:min-h-12">
+            <input
+              type="checkbox"
+              checked={wish.protocols.includes(protocol)}
+              disabled={wish.protocols.length === 1 && wish.protocols.includes(protocol)}
+              onChange={() => set({ protocols: turned(protocol) })}
+            />
+            <span>
+              {protocol} <span className="text-ink-3">{protocolWords[protocol]}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <fieldset className="flex flex-col gap-1">
+        <legend className="mb-1 text-t1 text-ink-2">
+          Limits <span className="text-ink-3">(empty: the usual)</span>
+        </legend>
+        <div className="grid grid-cols-2 gap-2 sm:grid-cols-4">
+          {limitNames.map((name) => (
+            <Field key={name} label={limitLabels[name]}>
+              {(ids) => (
+                <Input
+                  {...ids}
+                  inputMode="numeric"
+                  className="num"
+                  value={wish.limits[name]}
+                  onChange={(event) => set({ limits: { ...wish.limits, [name]: event.target.value } })}
+                />
+              )}
+            </Field>
+          ))}
+        </div>
+        {faults.limits && (
+          <p role="alert" className="text-t1 text-failed-ink">
+            {faults.limits}
+          </p>
+        )}
+      </fieldset>
+    </>
   )
 }
 
