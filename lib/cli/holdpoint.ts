@@ -6,7 +6,7 @@
  * are in exit-codes.ts. A command returns its code; only the launcher ends the process.
  */
 
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { Problem } from '@/lib/base/problem'
 import { version } from '@/lib/base/version'
 import { exitCode } from './exit-codes'
@@ -234,6 +234,7 @@ function addChecks(program: Command, finish: Finish): void {
       finish(await (await import('./test-command')).testCommand(places, options)),
     )
   addPolicy(program, finish)
+  addCircuits(program, finish)
   program
     .command('doctor')
     .description('check this machine and an installation’s data folder')
@@ -241,6 +242,42 @@ function addChecks(program: Command, finish: Finish): void {
     .option('--port <number>', 'port (default: PORT, or 3000)', wholeNumber('--port', 1, 65_535))
     .option('--json', 'findings as one line of JSON')
     .action(async (options) => finish(await (await import('./doctor')).doctor(options)))
+}
+
+function addCircuits(program: Command, finish: Finish): void {
+  const circuits = program
+    .command('circuits')
+    .description('breakers: who may call whom now; works beside a running server')
+  circuits
+    .command('list', { isDefault: true })
+    .description('those with a call within the hour, not closed, or forced')
+    .option('--data <folder>', dataHelp)
+    .option('--json', 'the list as one line of JSON')
+    .action(async (options) => finish(await (await import('./circuits-command')).listCommand(options)))
+  circuits
+    .command('force')
+    .description('hold a breaker open or closed for a time')
+    .argument('<circuit>', 'its id, or how it begins')
+    .addOption(
+      new Option('--to <state>', 'what it is held').choices(['open', 'closed']).makeOptionMandatory(),
+    )
+    .requiredOption('--reason <text>', 'why, kept in its history')
+    .option('--minutes <number>', 'for how long', wholeNumber('--minutes', 1, 10_080), 60)
+    .option('--data <folder>', dataHelp)
+    .option('--json', 'the breaker as one line of JSON')
+    .action(async (circuit, options) =>
+      finish(await (await import('./circuits-command')).forceCommand(circuit, options)),
+    )
+  circuits
+    .command('lift')
+    .description('take off what was forced')
+    .argument('<circuit>', 'its id, or how it begins')
+    .requiredOption('--reason <text>', 'why, kept in its history')
+    .option('--data <folder>', dataHelp)
+    .option('--json', 'the breaker as one line of JSON')
+    .action(async (circuit, options) =>
+      finish(await (await import('./circuits-command')).liftCommand(circuit, options)),
+    )
 }
 
 function addPolicy(program: Command, finish: Finish): void {

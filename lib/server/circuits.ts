@@ -1,12 +1,12 @@
 /* Breakers as screens and programs see them: rows from the store, counts of everybody's calls, names from the registry. */
 import { z } from 'zod'
-import { actorOf, type Principal } from '@/lib/auth/principal'
 import type { Json } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import { defaultPolicy, errorRate, forcedNow } from '@/lib/breaker/circuit'
 import { parseClaims } from '@/lib/ect/claims'
 import { unverifiedPayload } from '@/lib/ect/jws'
 import type { CallSecond, CircuitHold, CircuitRecord, CircuitToken } from '@/lib/engine/circuit-ports'
+import type { Actor } from '@/lib/engine/facts'
 import type {
   CircuitBucket,
   CircuitChangeView,
@@ -115,11 +115,10 @@ export async function circuitRow(house: Installation, id: string): Promise<Circu
 export async function forceCircuit(
   house: Installation,
   id: string,
-  principal: Principal,
+  by: Actor,
   { to, reason, minutes }: ForceCircuit,
 ): Promise<void> {
   mustBeOurs(await recordOf(house, id))
-  const by = actorOf(principal)
   await house.circuits.force(id, { to, by, reason, until: house.ports.timer.now() + minutes * 60_000 })
   house.log.info({ circuit: id, by, to, minutes }, `Forced the circuit ${id} ${to}`)
 }
@@ -128,11 +127,10 @@ export async function forceCircuit(
 export async function liftCircuit(
   house: Installation,
   id: string,
-  principal: Principal,
+  by: Actor,
   { reason }: LiftCircuit,
 ): Promise<void> {
   mustBeOurs(await recordOf(house, id))
-  const by = actorOf(principal)
   await house.circuits.lift(id, { by, reason })
   house.log.info({ circuit: id, by }, `Lifted what was forced on the circuit ${id}`)
 }

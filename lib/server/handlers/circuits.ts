@@ -1,5 +1,6 @@
 /** Breakers: who may call whom now, and what people make of it. */
 import { z } from 'zod'
+import { actorOf } from '@/lib/auth/principal'
 import { circuitDetail, circuitRow, forceCircuit, liftCircuit, listCircuits } from '../circuits'
 import { route } from '../current'
 import { json } from '../http/route'
@@ -27,7 +28,7 @@ export const postForce = route(
   { ...writing, body: forceBody },
   async ({ installation, params, principal, body }) => {
     const id = params.circuit ?? ''
-    await forceCircuit(installation, id, principal, body)
+    await forceCircuit(installation, id, actorOf(principal), body)
     return json(await circuitRow(installation, id))
   },
 )
@@ -37,7 +38,7 @@ export const postLift = route(
   { ...writing, body: z.strictObject({ reason }) },
   async ({ installation, params, principal, body }) => {
     const id = params.circuit ?? ''
-    await liftCircuit(installation, id, principal, body)
+    await liftCircuit(installation, id, actorOf(principal), body)
     return json(await circuitRow(installation, id))
   },
 )

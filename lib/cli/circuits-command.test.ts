@@ -1,0 +1,57 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { defaultPolicy } from '@/lib/breaker/circuit'
+import { openInstallation } from '@/lib/server/installation'
+import { createLog } from '@/lib/server/log'
+import { circuitId } from '@/lib/worker/circuits'
+import { forceCommand, liftCommand, listCommand } from './circuits-command'
+
+const data = fs.mkdtempSync(path.join(os.tmpdir(), 'holdpoint-circuits-'))
+const id = circuitId('workflow:failover', 'backend:default')
+beforeAll(async () => {
+  const house = await openInstallation({
+    dataDir: data,
+    origin: 'http://localhost:3998',
+    log: createLog('silent'),
+  })
+  await house.circuits.through('workflow:failover', 'backend:default', defaultPolicy, {}, async () => 1)
+  await house.close()
+})
+afterAll(() => fs.rmSync(data, { recursive: true, force: true }))
+
+let out: string[]
+beforeEach(() => {
+  out = []
+  vi.spyOn(console, 'log').mockImplementation((line) => void out.push(String(line)))
+})
+afterEach(() => vi.restoreAllMocks())
+
+const short = id.slice(0, 8)
+
+describe('holdpoint circuits', () => {
+  it('lists, forces and lifts', async () => {
+    expect(await listCommand({ data })).toBe(0)
+    expect(out).toEqual([`${short}  closed  failover → default  0 % of 50 % (0 of 1 calls in 60 s)`])
+    const forced = { to: 'open', reason: 'INC-2214', minutes: 75, data } as const
+    expect(await forceCommand(short, forced)).toBe(0)
+    expect(out[1]).toContain(`${short}  forced open  failover → default`)
+    expect(out[1]).toMatch(/by person:.+\+cli for 75 min: INC-2214$/)
+    expect(await listCommand({ data, json: true })).toBe(0)
+    expect(JSON.parse(out[2] ?? '').items).toMatchObject([{ id, shown: 'forced_open' }])
+    expect(await liftCommand(id, { data, reason: 'mended' })).toBe(0)
+    expect(out[3]).toContain(`${short}  closed`)
+  })
+
+  it('says what it does not know', async () => {
+    await expect(liftCommand(id, { data, reason: 'again' })).rejects.toMatchObject({
+      code: 'run_moved_on',
+      message: 'Nothing is forced on this circuit any more; look at it again',
+    })
+    await expect(liftCommand('nothing', { data, reason: 'x' })).rejects.toMatchObject({
+      code: 'not_found',
+      message: 'No one circuit is "nothing": there is none; `holdpoint circuits` lists them',
+    })
+  })
+})

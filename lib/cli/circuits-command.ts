@@ -1,0 +1,117 @@
+/** `holdpoint circuits …`: breakers of a data folder, beside a running server or without one. */
+import os from 'node:os'
+import { Problem } from '@/lib/base/problem'
+import type { Installation } from '@/lib/server/installation'
+import type { CircuitRow } from '@/lib/view/circuit-wire'
+import { dataFolder } from './data-folder'
+import { exitCode } from './exit-codes'
+
+interface Options {
+  data?: string
+  json?: boolean
+}
+
+export interface ForceOptions extends Options {
+  to: 'open' | 'closed'
+  reason: string
+  minutes: number
+}
+
+/** `holdpoint circuits list`: those that had a call within the hour, are not closed, or are forced. */
+export async function listCommand(options: Options): Promise<number> {
+  return within(options, async (house) => {
+    const { listCircuits } = await import('@/lib/server/circuits')
+    const list = await listCircuits(house)
+    if (options.json) console.log(JSON.stringify(list))
+    else if (list.items.length === 0) console.log('No breaker had a call within the hour.')
+    else for (const row of list.items) console.log(wordsOf(row, list.at))
+    return exitCode.ok
+  })
+}
+
+/** `holdpoint circuits force CIRCUIT --to open --minutes N --reason TEXT`, in the name of whoever runs the command. */
+export async function forceCommand(circuit: string, options: ForceOptions): Promise<number> {
+  return within(options, async (house) => {
+    const { forceCircuit } = await import('@/lib/server/circuits')
+    const { to, reason, minutes } = options
+    return changed(house, circuit, options, (id) =>
+      forceCircuit(house, id, caller(), { to, reason, minutes }),
+    )
+  })
+}
+
+/** `holdpoint circuits lift CIRCUIT --reason TEXT`: takes off what was forced. */
+export async function liftCommand(circuit: string, options: Options & { reason: string }): Promise<number> {
+  return within(options, async (house) => {
+    const { liftCircuit } = await import('@/lib/server/circuits')
+    return changed(house, circuit, options, (id) => liftCircuit(house, id, caller(), options))
+  })
+}
+
+function caller(): string {
+  return `person:${os.userInfo().username}+cli`
+}
+
+async function changed(
+  house: Installation,
+  circuit: string,
+  { json }: Options,
+  change: (id: string) => Promise<void>,
+): Promise<number> {
+  const { circuitRow } = await import('@/lib/server/circuits')
+  const id = await idOf(house, circuit)
+  await change(id)
+  const row = await circuitRow(house, id)
+  console.log(json ? JSON.stringify(row) : wordsOf(row, Date.now()))
+  return exitCode.ok
+}
+
+/** The id, of which its first characters are enough. */
+async function idOf({ store }: Installation, asked: string): Promise<string> {
+  const known = await store.circuits.list(2_000)
+  const found = asked === '' ? [] : known.filter(({ id }) => id.startsWith(asked))
+  const [only] = found
+  if (only && found.length === 1) return only.id
+  const why = found.length > 1 ? `${found.length} circuits begin so; write more of its id` : 'there is none'
+  throw new Problem(
+    'not_found',
+    `No one circuit is "${asked.slice(0, 60)}": ${why}; \`holdpoint circuits\` lists them`,
+  )
+}
+
+const states: Record<CircuitRow['shown'], string> = {
+  open: 'open',
+  half_open: 'half-open',
+  closed: 'closed',
+  forced_open: 'forced open',
+  forced_closed: 'forced closed',
+}
+
+function wordsOf(row: CircuitRow, at: number): string {
+  const { id, caller, downstream, counts, errorRate, threshold, windowS, waiting } = row
+  const rate = `${Math.round(errorRate * 100)} % of ${Math.round(threshold * 100)} % (${counts.failures} of ${counts.calls} calls in ${windowS} s)`
+  const notes = [
+    row.cooldownRemainingS !== undefined && `next probe in ${row.cooldownRemainingS} s`,
+    row.forced &&
+      `by ${row.forced.by} for ${Math.ceil((row.forced.until - at) / 60_000)} min: ${row.forced.reason}`,
+    row.held && 'probes held for a decision',
+    waiting.count > 0 && `${waiting.count} runs wait`,
+  ].filter((note) => typeof note === 'string')
+  const words = [id.slice(0, 8), states[row.shown], `${caller.name} → ${downstream.name}`, rate, ...notes]
+  return words.join('  ')
+}
+
+async function within(options: Options, work: (house: Installation) => Promise<number>): Promise<number> {
+  const { openInstallation } = await import('@/lib/server/installation')
+  const { createLog } = await import('@/lib/server/log')
+  const house = await openInstallation({
+    dataDir: dataFolder(options.data).path,
+    origin: 'http://localhost:3000',
+    log: createLog(process.env.HOLDPOINT_LOG ?? 'warn'),
+  })
+  try {
+    return await work(house)
+  } finally {
+    await house.close()
+  }
+}
