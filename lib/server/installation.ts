@@ -36,16 +36,19 @@ import { CircuitBook } from '@/lib/worker/circuits'
 import { openPlaces } from '@/lib/worker/pools'
 import type { AgentsOfRun, ReachOf, Timer, Vault, WorkerPorts } from '@/lib/worker/ports'
 import { RunBook, type Signer } from '@/lib/worker/run-book'
+import { tellExhausted } from '@/lib/worker/tell-exhausted'
 import { CascadeWatcher } from '@/lib/worker/watch-cascades'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import { keyFetcher } from './agent-keys'
 import { AgentRates } from './doors/agent-rates'
 import type { AnswerStore } from './http/idempotency'
+import { joinCall } from './ingest'
 import { checkpointLimitsInEnv } from './limits-in-env'
 import { createLog, type Log } from './log'
 import type { Opened } from './opened'
 import { policiesOf } from './policies'
+import { openPoolsOf } from './pools'
 import { reachOf } from './reach'
 import { openReachable, type Reachable } from './reachable'
 import { answerSignedBy } from './signed-answer'
@@ -107,6 +110,8 @@ export interface Installation {
   graphOf(version: string): Promise<GraphIndex>
   personOf(request: Request): Promise<Principal | undefined>
   tokenOf(request: Request): Promise<Principal | undefined>
+  /** The token that an agent sent along with a call (ingest.ts). */
+  joinCall(request: Request): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -151,6 +156,16 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     told: (told) => cascades.told(told),
   })
   const cascades = new CascadeWatcher({ book, ledger: store.ledger, log })
+  const pools = options.opened
+    ? undefined
+    : openPoolsOf({
+        store,
+        agents,
+        timer,
+        owner: `${process.pid} ${mintUuid()}`,
+        log,
+        exhausted: tellExhausted({ book, log }),
+      })
   const ports: WorkerPorts = {
     book,
     ledger: store.ledger,
@@ -167,7 +182,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     reach: (options.reach ?? reachOf)(() => installation),
     graphOf,
     childWaits: new ChildWaits(),
-    pools: openPlaces,
+    pools: pools ?? openPlaces,
     childrenOf: (runId, node, visit) => childrenOf(store, runId, node, visit),
     installationRoots: options.roots ?? [path.join(dataDir, 'files')],
     unconfined: options.unconfined ?? false,
@@ -223,7 +238,9 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     graphOf,
     personOf: (request) => personOf(auth, request),
     tokenOf: (request) => tokenOf(auth, request),
+    joinCall: (request) => joinCall(installation, request),
     async close() {
+      await pools?.close()
       await circuits.close()
       await reachable.mcp.close()
       await store.close()
