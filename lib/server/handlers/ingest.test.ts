@@ -21,6 +21,7 @@ import { type Answered, ask, type Browser, TestConsole } from '../testing/consol
 import { importWorkflow } from '../workflows'
 import { getAgentActivity, getRunKeys, revokeAgentKey } from './agents'
 import { getExport } from './export'
+import { postHeartbeat } from './tasks'
 
 let at: TestConsole
 let ada: Browser
@@ -405,6 +406,23 @@ describe('a run of ours', () => {
     // What another process folds anew is the same.
     at.house.book.forget(run)
     expect(await runOf(wid, (now) => [...now.visits])).toEqual(before)
+    // A call that brings a token: it joins, and one that does not verify is refused with the call.
+    const beat = (token: string) =>
+      ada.ask(postHeartbeat, 'POST', {
+        params: { run, node: 'a' },
+        body: { agent: router.id },
+        headers: { 'execution-context': token },
+      })
+    const sub = router.claims(wid, 'sub_step', [start])
+    expect((await beat(router.sign(sub))).status).toBe(200)
+    expect((await rowsOf(wid)).map(({ jti }) => jti)).toContain(sub.jti)
+    const forged = await beat(new Agent(router.id, 'r1').sign(router.claims(wid, 'sub_step', [start])))
+    expect([forged.status, forged.body.code]).toEqual([403, 'ect_signature_invalid'])
+    const lost = await beat(router.sign(router.claims(wid, 'sub_step', [randomUUID()])))
+    expect([lost.status, lost.body.code]).toEqual([403, 'ect_parent_unknown'])
+    const apart = stranger.claims(wid, 'sub_step', [start])
+    expect((await beat(stranger.sign(apart))).status).toBe(200)
+    expect((await rowsOf(wid)).map(({ jti }) => jti)).not.toContain(apart.jti)
   })
 })
 

@@ -2,6 +2,7 @@
  * The edge. Every request of the API passes through `route`, which does, in this order and for all of them alike:
  *
  *   who       session or API token, then role and scope            401, 403
+ *   token     an agent's Execution-Context on a write         403 ect_…
  *   where     a write by cookie comes from our own pages           403 cross_site
  *   what      media type, bound, UTF-8, nesting, schema            415, 413, 400
  *   again     the same Idempotency-Key gets the first answer       409 idempotency_key_reused
@@ -30,6 +31,11 @@ export interface Edge {
   personOf(request: Request): Promise<Principal | undefined>
   /** Who the Authorization header stands for; nothing when there is none. Throws Problem `token_invalid`. */
   tokenOf(request: Request): Promise<Principal | undefined>
+  /**
+   * An agent's own token in `Execution-Context`, on a write that somebody is let in for: verified, and joined to the run
+   * it is of. Throws Problem `ect_…`: a token that does not verify is never passed over.
+   */
+  joinCall?(request: Request): Promise<unknown>
   /** What browsers see when a proxy stands in front: `https://holdpoint.example.com`. */
   publicOrigin?: string
   /** The bundle that it shows: every write is refused. */
@@ -127,6 +133,7 @@ async function answer<I extends Edge, O extends RouteOptions<unknown>>(
   const principal = await admit(edge, options, request)
   // With a token there is no cookie to abuse; without any principal (sign-in, first run) the page still must be ours.
   if (!reading && principal?.kind !== 'api_token') refuseCrossSite(request, edge.publicOrigin)
+  if (!reading && principal) await edge.joinCall?.(request)
   const { bytes, mediaType, body } = await bodyOf(options, request, reading)
   const call = {
     installation: edge,
