@@ -21,6 +21,7 @@ import type { Verdict } from '@/lib/hitl/terms'
 import type { RollbackScope } from '@/lib/rollback/terms'
 import type { MakeFail } from '@/lib/view/lab-wire'
 import type { RollbackPlanView } from '@/lib/view/wire'
+import type { Timer } from '@/lib/worker/ports'
 import { startWorker, type Worker } from '@/lib/worker/worker'
 import { postDecision } from '../handlers/approvals'
 import { postPlan, postRollback } from '../handlers/rollbacks'
@@ -44,8 +45,10 @@ export class LabScene {
     this.#worker = startWorker(at.house.ports, 'test')
   }
 
-  static async open(): Promise<LabScene> {
-    const scene = new LabScene(await TestConsole.open())
+  /** `lab: false`: without the lab. `timer`: the time of everything that runs here, and not of the lab. */
+  static async open({ lab = true, timer }: { lab?: boolean; timer?: Timer } = {}): Promise<LabScene> {
+    const scene = new LabScene(await TestConsole.open({ timer }))
+    if (!lab) return scene
     writeFileSync(scene.#keysFile, JSON.stringify(scene.at.house.keys.jwks()))
     scene.#port = await freePorts(storyAgents.length + 1)
     await scene.startLab()

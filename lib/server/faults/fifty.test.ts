@@ -1,0 +1,114 @@
+/* Fifty workflows on one failing agent: people are asked once, and the agent is never probed by two at a time. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { serve } from '@/examples/agents/kit/serve'
+import type { Agent } from '@/examples/agents/kit/terms'
+import type { RunId } from '@/lib/base/ids'
+import { LabScene } from '../testing/lab-scene'
+import { MovedClock } from '../testing/moved-clock'
+
+const id = 'spiffe://holdpoint.local/agent/shared'
+const count = 50
+const clock = new MovedClock()
+let scene: LabScene
+let folder: string
+let running: Awaited<ReturnType<typeof serve>>
+
+/** What the agent saw of the requests it was sent. */
+const seen = { isWell: false, asked: 0, atOnce: 0, mostAtOnce: 0 }
+
+const look: Agent = {
+  id,
+  name: 'shared',
+  operations: {
+    look: {
+      consequence: 'read_only',
+      describe: async () => ({ sentence: 'Looks.', target: 'what it sees' }),
+      execute: async () => ({ output: { seen: true } }),
+    },
+  },
+}
+
+beforeAll(async () => {
+  scene = await LabScene.open({ timer: clock, lab: false })
+  folder = mkdtempSync(path.join(tmpdir(), 'shared-agent-'))
+  running = await serve(look, {
+    ...{ folder, port: 0, callers: () => scene.at.house.keys.jwks() },
+    async sending(request, _, answer) {
+      if (seen.isWell || request.method === 'GET') return answer()
+      seen.asked += 1
+      seen.atOnce += 1
+      seen.mostAtOnce = Math.max(seen.mostAtOnce, seen.atOnce)
+      request.resume()
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      seen.atOnce -= 1
+      return { status: 503, headers: {}, body: '{}' }
+    },
+  })
+  await scene.register(id, 'shared', running.baseUrl)
+})
+
+afterAll(async () => {
+  await scene.close()
+  await running.stop()
+  rmSync(folder, { recursive: true })
+})
+
+function workflow(name: string): string {
+  const hints = { priority: 'normal', timeout_s: 30 }
+  const constraints = { 'hp.circuit_min_calls': 1, 'hp.when_open': 'wait' }
+  const step = { id: 'look', label: 'Look', hitl_required: false, resource_hints: hints, constraints }
+  const node = { ...step, retry: { max_attempts: 5 }, agent: id, agent_config: { operation: 'look' } }
+  return JSON.stringify({ wf_id: name, description: 'Looks', nodes: [node], edges: [] })
+}
+
+const statusesOf = async () =>
+  (await scene.at.house.store.circuits.ofDownstream(id)).map(({ state }) => state.calculated.status)
+
+it('asks one question, holds every probe, and lets probes go one at a time once a person says so', async () => {
+  const otto = await scene.at.person('otto', 'operator', 'coordinator')
+  const runs: RunId[] = []
+  for (let at = 1; at <= count; at++) runs.push(await scene.start(await scene.workflow(workflow(`w-${at}`))))
+  for (const run of runs) await scene.untilFact(run, 'circuit_open')
+  expect(await statusesOf()).toEqual(Array(count).fill('open'))
+  const asking = await Promise.any(runs.map((run) => scene.question(run, 'circuit').then(() => run)))
+  expect(await scene.questions(runs)).toHaveLength(1)
+
+  // The pause of every breaker is over, and still nothing is sent: the probes are held.
+  const askedBefore = seen.asked
+  expect(askedBefore).toBeLessThanOrEqual(2 * count)
+  clock.advance(31_000)
+  for (const run of runs) await scene.untilFact(run, 'call_rejected')
+  expect(seen.asked).toBe(askedBefore)
+
+  seen.mostAtOnce = 0
+  await scene.answer(otto, await scene.question(asking, 'circuit'), 'release')
+  const again = await Promise.any(
+    runs.map((run) =>
+      scene.until(run, 'A second question', ({ approvals }) => {
+        const asked = [...approvals.values()].filter(
+          ({ kind, state }) => kind === 'circuit' && state.status === 'open',
+        )
+        return asked.length > 0 ? run : undefined
+      }),
+    ),
+  )
+  expect(seen.mostAtOnce).toBe(1)
+  expect(await scene.questions(runs)).toHaveLength(1)
+
+  seen.isWell = true
+  clock.advance(301_000)
+  await scene.answer(otto, await scene.question(again, 'circuit'), 'release')
+  for (const run of runs)
+    expect(
+      await scene.until(
+        run,
+        'The end',
+        ({ state }) => (state.status === 'ended' ? state.terminal : undefined),
+        60_000,
+      ),
+    ).toBe('success')
+  expect(await statusesOf()).toEqual(Array(count).fill('closed'))
+})
