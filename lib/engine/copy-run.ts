@@ -136,6 +136,7 @@ function copied(run: Run): Run {
     circuits: new Map(run.circuits),
     cascades: run.cascades.slice(),
     signals: new Map(run.signals),
+    toFollow: new Map(run.toFollow),
     reported: run.reported && copyOfReported(run.reported),
     takeBack: run.takeBack,
     walk: run.walk && copyOfWalk(run.walk, fresh),
@@ -210,6 +211,8 @@ function copyOfReported(reported: ReportedRun): ReportedRun {
     placeOf: new Map(reported.placeOf),
     agents: new Set(reported.agents),
     handedTo: new Set(reported.handedTo),
+    // The lists in it are replaced, never written into.
+    sealed: new Map(reported.sealed),
     ended: reported.ended,
   } satisfies Every<ReportedRun>
 }

@@ -295,7 +295,7 @@ function addError(
       code: clip(failure.code, 60),
       description: clip(failure.description, 1000),
       checkpointId,
-      upstream: [],
+      upstream: upstreamOf(run, visit, failure),
       retryAt: again ? at.now + retryDelayMs(retry, attempt, at.chance) : undefined,
     },
     par,
@@ -306,6 +306,19 @@ function addError(
     draft.add({ type: 'task_complete', ...step, output, label: 'error' }, [jti])
   }
   return { jti, over: !again && !routed }
+}
+
+/** Errors named at most; a trace this wide says no more. */
+const maxUpstream = 20
+
+/** What the failure came from: what it names itself, and the error whose edge led here. */
+function upstreamOf(run: Run, visit: Visit, { upstream = [] }: StepFailure): string[] {
+  const path = run.walk?.path ?? []
+  const before = path[path.findIndex((step) => step.visit === visit) - 1]?.visit
+  const routed =
+    before?.state.status === 'done' && before.state.label === 'error' ? before.routedError : undefined
+  const named = [...upstream, ...(routed === undefined ? [] : [routed])].map((id) => clip(id, 100))
+  return [...new Set(named)].slice(0, maxUpstream)
 }
 
 export function decideUnknown(run: Run, wish: Wish<'unknown'>, draft: Draft, at: At): void {

@@ -6,6 +6,7 @@
 import type { Hash } from '@/lib/base/hash'
 import type { ApprovalId, RollbackId } from '@/lib/base/ids'
 import { priorityRank } from './evolve'
+import { errorsDue } from './follow-error'
 import { roomFor } from './gate'
 import { workedUpAt } from './limits'
 import { outcomeOf } from './outcome'
@@ -26,6 +27,8 @@ export type Due =
   | { do: 'take_back'; approval: ApprovalId }
   /** The run is out of its own time; `exhausted`: it has worked for as long as it may. */
   | { do: 'expire'; exhausted?: 'max_wall_time_sec' }
+  /** An error that leads to a question or a rollback by itself. */
+  | { do: 'follow_error'; error: string }
   | { do: 'finish' }
 
 export interface DueNow {
@@ -41,7 +44,10 @@ export function due(run: Run, now: number): DueNow {
   const list: Due[] = []
   const alarms: number[] = []
   const { status } = run.state
-  if (status === 'new' || status === 'ended') return { now: [], nextAt: null, alarmAt: null }
+  for (const { jti } of errorsDue(run)) list.push({ do: 'follow_error', error: jti })
+  if (status === 'new' || status === 'ended') {
+    return { now: list, nextAt: list.length > 0 ? now : null, alarmAt: null }
+  }
   // What agents report of themselves is theirs to do.
   const { reported } = run.graph.graph
   if (!reported) dueActive(run, now, list, alarms)

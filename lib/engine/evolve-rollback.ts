@@ -2,6 +2,7 @@
 import { dependentsOf } from '@/lib/rollback/scope'
 import { withDescendants } from '@/lib/workflow/graph-index'
 import type { FactOf } from './facts'
+import { errorsFollowed } from './follow-error'
 import type { Approval, Rollback, Run, Visit } from './run'
 import { readsOf, undoableCheckpoints } from './undoable'
 import { anyVisitOf, isUnknown, setState, standDown, visitAnew, voidApprovals } from './visit-states'
@@ -89,6 +90,7 @@ function evolveRequest(run: Run, fact: FactOf<'rollback_request'>): void {
     (node) => !reached.has(node) && !isUnknown(run, (run.visits.get(node) as Visit).state),
   )
   standDown(run, [...inScope, ...behind], fact.at)
+  errorsFollowed(run, reached)
 }
 
 function evolveActResult(run: Run, rollback: Rollback, fact: FactOf<'rollback_act_result'>): void {

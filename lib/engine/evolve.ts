@@ -13,6 +13,7 @@ import { evolveCircuit } from './evolve-circuits'
 import { evolveReported } from './evolve-reported'
 import { evolveRollback } from './evolve-rollback'
 import type { Actor, ExhaustedLimit, Fact, FactOf } from './facts'
+import { errorsFollowed, noteError } from './follow-error'
 import { boundOf, countHeld } from './limits'
 import type { Approval, Run, RunStatus, Visit, VisitError } from './run'
 import { release, setState, standDown, visitOf, voidApprovals } from './visit-states'
@@ -52,6 +53,7 @@ export function newRun(graph: GraphIndex): Run {
     circuits: new Map(),
     cascades: [],
     signals: new Map(),
+    toFollow: new Map(),
     modelTokens: 0,
     writtenBytes: 0,
     toolCalls: 0,
@@ -145,6 +147,7 @@ function fold(run: Run, fact: Fact): void {
       break
     case 'signal_received':
       run.signals.set(fact.errorId, fact)
+      noteError(run, fact)
       break
     case 'checkpoint_purged': {
       const checkpoint = run.checkpoints.get(fact.checkpointId)
@@ -315,7 +318,10 @@ function evolveError(run: Run, visit: Visit, fact: FactOf<'error'>): void {
     description: fact.description,
   }
   if (fact.severity === 'info' || fact.severity === 'warning') {
-    if (fact.retryAt === undefined) return
+    if (fact.retryAt === undefined) {
+      if (run.walk) visit.routedError = fact.jti
+      return
+    }
     visit.lastJti = fact.jti
     visit.attempt = fact.attempt
     setState(run, visit, { status: 'waiting', for: 'retry', until: fact.retryAt, error })
@@ -328,6 +334,7 @@ function evolveError(run: Run, visit: Visit, fact: FactOf<'error'>): void {
     since: fact.at,
     tookMs: fact.at - (visit.startedAt ?? fact.at),
   })
+  noteError(run, fact)
 }
 
 function evolveApproval(
@@ -390,6 +397,7 @@ function evolveAsked(run: Run, fact: FactOf<'approval_asked'>): void {
   }
   run.approvals.set(approval.id, approval)
   run.openApprovals.add(approval.id)
+  if (kind === 'agent_error' || kind === 'irreversible_failed') errorsFollowed(run, new Set([node]))
   const visit = visitOf(run, fact.node, fact.visit)
   if (!visit) return
   if (fact.kind === 'approval' || fact.kind === 'outcome_unknown' || fact.kind === 'event') {

@@ -1,6 +1,7 @@
 import { clip } from '@/lib/base/clip'
 import type { Hash } from '@/lib/base/hash'
 import type { ExhaustedLimit, TerminalStatus } from './facts'
+import { errorsDue } from './follow-error'
 import { exhaustionWords } from './limits'
 import type { ArtifactWrite, Run, Walk } from './run'
 import { walkBound } from './walk'
@@ -27,6 +28,8 @@ export function outcomeOf(run: Run): Outcome | undefined {
   }
   if (run.state.status !== 'running' || run.takeBack !== undefined) return undefined
   if (run.active.size > 0 || run.ready.size > 0 || run.openApprovals.size > 0) return undefined
+  // What an error leads to comes first: it may ask, or take back.
+  if (errorsDue(run).length > 0) return undefined
   if (run.walk) return outcomeOfWalk(run, run.walk)
   if (count('escalated') > 0) return { terminal: 'escalated', reason: 'A step was escalated to a person' }
   const failed = count('failed')

@@ -19,6 +19,7 @@ import type { RollbackOnly, RollbackScope, RollbackStatus } from '@/lib/rollback
 import type { GraphEdge, Silence } from '@/lib/workflow/graph'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import type { Actor, ErrorType, ExhaustedLimit, FactOf, Severity, TerminalStatus } from './facts'
+import type { ErrorToFollow } from './follow-error'
 
 export type RunStatus =
   | { status: 'new' }
@@ -123,6 +124,8 @@ export interface Visit {
   doneJti?: string
   /** It was done in the run this one was forked from: its completion there. Nothing of it can be taken back here. */
   carriedFrom?: string
+  /** The error that an `error` edge leads on from: what fails behind it may come from it. */
+  routedError?: string
   /** What the next token of this visit follows: a decision, an offer, an error; or nothing. */
   lastJti?: string
   /** Stepwise: the token that led the walk here. */
@@ -244,6 +247,8 @@ export interface ReportedRun {
   /** Those that reported, and those that they handed work to. */
   agents: Set<string>
   handedTo: Set<string>
+  /** Checkpoints that agents hold by tokens of their own, by `visit node` of the step they were taken of; oldest first. */
+  sealed: Map<string, string[]>
   /** Who began a reported run says that it is over. */
   ended?: { jti: string; terminal: TerminalStatus; reason: string }
 }
@@ -326,6 +331,8 @@ export interface Run {
   cascades: SeenCascade[]
   /** Errors that agents of the run told of, by the id they gave them. */
   signals: Map<string, FactOf<'signal_received'>>
+  /** Errors that something follows from by itself, by their tokens, until it has (follow-error.ts). */
+  toFollow: Map<string, ErrorToFollow>
   /** What agents outside reported, once they did. */
   reported?: ReportedRun
   /** The question that nobody answered, and whose author wants the run taken back for it; until that is asked for. */

@@ -79,4 +79,9 @@ export const failureAnswer = z.object({
     .catch('action_failed'),
   severity: z.enum(['error', 'critical']).catch('error'),
   retriable: z.boolean().catch(false),
+  /** Errors that it came from: ids of their tokens. */
+  upstream_errors: z
+    .array(z.string().regex(/^[A-Za-z0-9:._-]{1,100}$/))
+    .max(20)
+    .catch([]),
 })

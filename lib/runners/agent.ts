@@ -497,6 +497,7 @@ function failureOf(
       errorType: said.error_type,
       severity: said.severity,
       retriable: said.retriable,
+      upstream: said.upstream_errors.map((id) => id.replace(/^urn:uuid:/i, '')),
     })
   }
   // A server error without the agent's own words may come from something in between, after the agent had acted.

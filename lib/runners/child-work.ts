@@ -96,16 +96,18 @@ const maxLinked = 60
 /** What the step's completion says of its children. */
 export function tally(
   outcomes: readonly ChildOutcome[],
-): Pick<Performed, 'modelTokens' | 'writtenBytes' | 'toolCalls' | 'linked'> {
+): Pick<Performed, 'modelTokens' | 'writtenBytes' | 'toolCalls' | 'linked' | 'upstream'> {
   const sum = (of: 'modelTokens' | 'writtenBytes' | 'toolCalls') =>
     outcomes.reduce((total, child) => total + child[of], 0)
   const [modelTokens, writtenBytes, toolCalls] = [sum('modelTokens'), sum('writtenBytes'), sum('toolCalls')]
   const ends = outcomes.flatMap(({ endJti }) => endJti ?? [])
+  const upstream = outcomes.flatMap(({ errorJti }) => errorJti ?? [])
   return {
     ...(modelTokens > 0 && { modelTokens }),
     ...(writtenBytes > 0 && { writtenBytes }),
     ...(toolCalls > 0 && { toolCalls }),
     ...(ends.length > 0 && ends.length <= maxLinked && { linked: ends }),
+    ...(upstream.length > 0 && { upstream }),
   }
 }
 

@@ -224,6 +224,8 @@ export interface ChildOutcome {
   toolCalls: number
   /** Its `workflow_complete` token. */
   endJti?: string
+  /** The error that ended it. */
+  errorJti?: string
 }
 
 /** Runs that a step begins and waits for (agentd section 1.45). Each is a run of its own, linked into this one's DAG. */
@@ -301,6 +303,8 @@ export interface Performed {
   artifacts?: { name: string; value: Json }[]
   /** End tokens of the child runs it waited for: the completion follows from them too. */
   linked?: string[]
+  /** Errors that its `error` branch comes from: tokens of child runs. */
+  upstream?: string[]
 }
 
 /** Known by its mark, as Problem is (lib/base/problem.ts): the engine and the routes are bundled apart. */

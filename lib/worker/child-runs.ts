@@ -192,7 +192,19 @@ function noted(run: Run) {
   const { status, lastNode, reason } = ending
   const { modelTokens, writtenBytes, toolCalls } = run
   const endJti = run.state.status === 'ended' ? run.state.jti : undefined
-  return { ending, told: { status, lastNode, reason, modelTokens, writtenBytes, toolCalls, endJti } }
+  const last = lastNode === undefined ? undefined : run.visits.get(lastNode)?.state
+  const error = last?.status === 'failed' || last?.status === 'escalated' ? last.error : undefined
+  const told = {
+    status,
+    lastNode,
+    reason,
+    modelTokens,
+    writtenBytes,
+    toolCalls,
+    endJti,
+    errorJti: error?.jti,
+  }
+  return { ending, told }
 }
 
 /** Why a child has to stop, or is not begun at all. */

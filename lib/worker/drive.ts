@@ -7,6 +7,7 @@ import { type Due, due } from '@/lib/engine/due'
 import type { LeaseRef } from '@/lib/engine/ports'
 import { HandedOver } from './handed-over'
 import type { Hold } from './hold'
+import { followError } from './on-error'
 import type { WorkerPorts } from './ports'
 import { placeKey, Steps } from './steps'
 import { takeBack } from './take-back'
@@ -122,6 +123,8 @@ export class RunDriver {
         return undoRollback(this.ports, this.hold, this.draining, item.rollback)
       case 'take_back':
         return takeBack(this.ports, this.hold, item.approval)
+      case 'follow_error':
+        return followError(this.ports, this.hold, item.error)
       case 'expire':
         await book.execute(runId, { type: 'cancel', by: 'engine', ...outOfTime(item.exhausted) }, along)
         return
@@ -183,6 +186,8 @@ function keyOf(item: Due): string {
       return `silence ${item.approval}`
     case 'undo':
       return `undo ${item.rollback}`
+    case 'follow_error':
+      return `error ${item.error}`
     case 'take_back':
     case 'expire':
     case 'finish':

@@ -57,8 +57,15 @@ function childLimitsOf({ maxMemoryMb, maxCpuS }: Budget): ChildLimits {
 /** A failure as the engine records it. What is neither refused nor failed is a fault of ours: recorded without its text. */
 export function failureOf(error: unknown): StepFailure {
   if (error instanceof EffectFailed) {
-    const { code, errorType, severity, retriable, message } = error
-    return { code, errorType, severity, retriable, description: message }
+    const { code, errorType, severity, retriable, message, upstream } = error
+    return {
+      code,
+      errorType,
+      severity,
+      retriable,
+      description: message,
+      ...(upstream.length > 0 && { upstream: [...upstream] }),
+    }
   }
   if (isProblem(error)) {
     const errorType = error.code === 'checkpoint_limit' ? 'resource_exhausted' : 'constraint_violation'

@@ -532,7 +532,7 @@ function refusalIn(error: unknown): CallRefusal | undefined {
 }
 
 /** The target answered, and its answer was no: only reading again can do no harm. */
-function answeredError({ node }: Standing, action: Action, { output }: Performed): StepFailure {
+function answeredError({ node }: Standing, action: Action, { output, upstream }: Performed): StepFailure {
   const status =
     isJsonObject(output) && typeof output.status === 'number' ? ` with status ${output.status}` : ''
   return {
@@ -541,6 +541,7 @@ function answeredError({ node }: Standing, action: Action, { output }: Performed
     severity: 'error',
     retriable: action.consequence === 'read_only',
     description: `${action.target || node.label} answered${status}, and no edge takes the error branch of ${node.label}`,
+    upstream,
   }
 }
 

@@ -69,7 +69,7 @@ export async function rollbackForAgent(
   }
   const asked = { rollback, reason: typeof reason === 'string' ? reason : '', by: `agent:${principal.id}` }
   const first = { scope, key: claims.jti, requestHash, status: 202, body: JSON.stringify(answer) }
-  const wish = { node: checkpoint.node, scope: scopeOfCascade(cascade !== false), mayCoordinate: false }
+  const wish = { checkpoint: checkpoint.jti, scope: scopeOfCascade(cascade !== false), mayCoordinate: false }
   await askRollback(installation, runId, wish, asked, first)
   return { ...answer, wid: claims.wid }
 }

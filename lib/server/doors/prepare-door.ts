@@ -89,9 +89,8 @@ async function voteOn(house: Installation, caller: Caller, ask: PrepareAsk): Pro
   if (verification !== 'ok') return cannot('hash_mismatch')
   const rival = await rivalOf(house, runId, rollbackIdOf(ask.rollbackId, caller.agent.id), ask.scope)
   if (rival !== undefined) return cannot('conflict', { conflicting_rollback_id: rollbackUrn(rival) })
-  const { node } = checkpoint
   const plan = await makePlan(house.ports, runId, {
-    node,
+    checkpoint: checkpoint.jti,
     scope: ask.scope,
     mayCoordinate: mayCoordinate(caller),
   })

@@ -143,7 +143,7 @@ async function askNow(
   if (vote && vote.checkpointId !== ask.checkpointId) mustBeSame('', requestHash, ask)
   await refuseRepeated(house, caller)
   const wish = {
-    node: checkpoint.node,
+    checkpoint: checkpoint.jti,
     scope: ask.scope ?? vote?.scope ?? 'sub_dag',
     mayCoordinate: mayCoordinate(caller),
   }

@@ -1,0 +1,115 @@
+/** What an error leads to by itself: a rollback in the engine's name, a question, or nothing. */
+import fs from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mintUuid, type RunId } from '@/lib/base/ids'
+import { errorsDue } from '@/lib/engine/follow-error'
+import type { Run } from '@/lib/engine/run'
+import { postAerrError } from '@/lib/server/handlers/aerr'
+import { DoorsScene, knock } from '@/lib/server/testing/doors-scene'
+
+let scene: DoorsScene
+beforeAll(async () => {
+  scene = await DoorsScene.open()
+})
+afterAll(() => scene.close())
+
+/** Agent A tells of an error at the checkpoint. */
+function tell(runId: RunId, checkpoint: string, severity: string) {
+  const body = {
+    error_id: `urn:uuid:${mintUuid()}`,
+    severity,
+    checkpoint_id: `urn:uuid:${checkpoint}`,
+    error_type: 'action_failed',
+    description: 'the session did not come up',
+    upstream_errors: [],
+  }
+  return knock(postAerrError, { path: '/aerr/error', token: scene.a.token('atd:error', runId), body })
+}
+
+const question = (run: Run) => {
+  const asked = [...run.openApprovals].map((id) => run.approvals.get(id))
+  return asked.find((open) => open?.kind === 'agent_error')
+}
+const rolledBack = (run: Run) => {
+  const [rollback] = run.rollbacks.values()
+  return rollback?.status !== undefined ? rollback : undefined
+}
+const containment = (onError: string) => ({ more: { containment: { on_error: onError } } })
+
+describe('an error that an agent tells of', () => {
+  it('takes the named step back where the workflow says so, in the engine’s name, once', async () => {
+    const { runId, checkpoint } = await scene.written('as it was\n', containment('rollback'))
+    expect((await tell(runId, checkpoint, 'critical')).status).toBe(202)
+    const rollback = await scene.until(runId, rolledBack)
+    expect(rollback).toMatchObject({ by: 'engine', status: 'completed', scope: 'single', node: 'write' })
+    expect(rollback.reason).toContain(
+      'told of a critical error at Write the note: the session did not come up',
+    )
+    expect(fs.readFileSync(scene.file, 'utf8')).toBe('as it was\n')
+    expect(await scene.house.book.read(runId, (run) => [run.rollbacks.size, errorsDue(run).length])).toEqual([
+      1, 0,
+    ])
+  })
+
+  it('asks a person where the step cannot be undone', async () => {
+    const changed = { ...containment('rollback'), write: { reversible: false } }
+    const { runId, checkpoint } = await scene.written('x', changed)
+    await tell(runId, checkpoint, 'error')
+    const asked = await scene.until(runId, question)
+    expect(asked).toMatchObject({ node: 'write', role: 'operator' })
+    expect(asked.sentence).toBe(
+      `${scene.a.id} told of an error at Write the note: the session did not come up`,
+    )
+    expect(await scene.house.book.read(runId, (run) => run.rollbacks.size)).toBe(0)
+  })
+
+  it('asks a person where the workflow says nothing, also when the run has ended', async () => {
+    const { runId, checkpoint } = await scene.written()
+    await scene.does(runId, 'report', scene.b)
+    await scene.until(runId, (run) => (run.state.status === 'ended' ? true : undefined))
+    await tell(runId, checkpoint, 'error')
+    await scene.until(runId, question)
+  })
+
+  it('leads to nothing as a warning, or where the workflow wants nothing', async () => {
+    const quiet = await scene.written('x', containment('nothing'))
+    await tell(quiet.runId, quiet.checkpoint, 'critical')
+    const warned = await scene.written()
+    await tell(warned.runId, warned.checkpoint, 'warning')
+    for (const { runId } of [quiet, warned]) {
+      expect(await scene.house.book.read(runId, (run) => [run.signals.size, errorsDue(run).length])).toEqual([
+        1, 0,
+      ])
+    }
+  })
+})
+
+describe('an error of a step', () => {
+  const failing = {
+    action: { type: 'write_file', path: 'notes/hello.txt/below.txt', content: 'x' },
+  }
+
+  it('asks a person where its author says so, before the run ends', async () => {
+    fs.writeFileSync(scene.file, 'x')
+    const { runId } = await scene.begun({ ...containment('escalate'), write: failing })
+    const asked = await scene.until(runId, question)
+    expect(asked.sentence).toContain('Write the note ended in an error')
+    expect(await scene.house.book.read(runId, (run) => run.state.status)).toBe('running')
+    await scene.house.book.execute(runId, {
+      type: 'decide',
+      approval: asked.id,
+      verdict: 'acknowledge',
+      by: 'person:ada',
+      action: asked.action,
+      comment: '',
+    })
+    const ended = await scene.until(runId, (run) => (run.state.status === 'ended' ? run.state : undefined))
+    expect(ended.terminal).toBe('failed')
+  })
+
+  it('leads to nothing where nobody says so', async () => {
+    const { runId } = await scene.begun({ write: failing })
+    await scene.until(runId, (run) => (run.state.status === 'ended' ? true : undefined))
+    expect(await scene.house.book.read(runId, (run) => run.approvals.size)).toBe(0)
+  })
+})
