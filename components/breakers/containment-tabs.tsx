@@ -17,8 +17,8 @@ export function ContainmentTabs({ at }: { at: (typeof places)[number]['at'] }) {
           href={href}
           aria-current={place === at ? 'page' : undefined}
           className={cx(
-            'ring-inside flex items-center border-b-2 border-transparent text-ink-3 hover:text-ink',
-            place === at && '-mb-px border-ink font-medium text-ink',
+            'ring-inside -mb-px flex items-center border-b-2',
+            place === at ? 'border-ink font-medium text-ink' : 'border-transparent text-ink-3 hover:text-ink',
           )}
         >
           {word}

@@ -217,7 +217,7 @@ function Head({
       )}
       <span className="flex-1" />
       <StateMark state={failed ? 'failed' : shown.shown}>
-        {failed && !visit.current ? 'error, went on' : shown.word}
+        {failed && !visit.current ? 'error, went on' : isHeldOff(visit) ? 'waits' : shown.word}
         {shown.time && (
           <>
             {' '}
@@ -231,6 +231,11 @@ function Head({
       </StateMark>
     </div>
   )
+}
+
+/** It stands behind a breaker: for whom it waits is said below, and the step's name wants the room. */
+function isHeldOff({ state }: VisitView): boolean {
+  return state.status === 'waiting' && state.for === 'breaker'
 }
 
 /** The decision card of the inbox, narrow: the same order, the same words, the same keys. */
