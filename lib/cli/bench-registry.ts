@@ -8,6 +8,7 @@ import { large } from './bench/large'
 import { longLedger } from './bench/long-ledger'
 import { mapItems } from './bench/map'
 import { memory } from './bench/memory'
+import { rollback } from './bench/rollback'
 import { scrub } from './bench/scrub'
 import { stepHistory } from './bench/step-history'
 import { stepwise } from './bench/stepwise'
@@ -21,6 +22,7 @@ export const benchmarks: readonly Benchmark[] = [
   longLedger,
   scrub,
   diff,
+  rollback,
   memory,
   consoleAtSize,
   large,

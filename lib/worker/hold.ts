@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { Problem } from '@/lib/base/problem'
 import type { LeaseRef } from '@/lib/engine/ports'
 
@@ -15,6 +16,8 @@ export class Hold {
   constructor(lease: LeaseRef, until: number) {
     this.lease = lease
     this.until = until
+    // Each act of a rollback listens: many listeners are no leak here.
+    setMaxListeners(0, this.gone.signal)
   }
 
   /** Fires when the lease is lost or a shutdown can wait no longer: effects in hand are not waited for any more. */

@@ -239,8 +239,11 @@ export async function callOf(
 ): Promise<UndoCall | undefined> {
   const { ports, hold, draining } = of
   const noted = await ports.book.read(hold.lease.runId, (run, header) => noteUndo(run, header, step))
-  const runner = ports.runnerOf(noted.kind)
-  const action = noted.action && ((await readJson(ports.ledger, noted.action)) as unknown as Action)
+  // What an agent reported has no action of ours: its checkpoint is all that it is asked about.
+  const theirs = ref.agent === undefined ? undefined : reportedAction(ref, ref.agent)
+  const runner = ports.runnerOf(theirs?.kind ?? noted.kind)
+  const action =
+    theirs ?? (noted.action && ((await readJson(ports.ledger, noted.action)) as unknown as Action))
   if (!runner || !action) return undefined
   const { agent } = snapshot.state
   const holder = ref.undo === 'remote' && typeof agent === 'string' ? agent : undefined
@@ -261,6 +264,20 @@ export async function callOf(
         lease: hold.lease,
         follows: [ref.jti],
       }),
+  }
+}
+
+function reportedAction({ node, visit, target }: CheckpointRef, agent: string): Action {
+  const sentence = `What ${agent} reported`
+  return {
+    kind: 'agent',
+    node,
+    visit,
+    do: { agent },
+    consequence: 'reversible',
+    target,
+    sentence,
+    undo: 'remote',
   }
 }
 
@@ -297,7 +314,8 @@ async function requestOf(
     scope: rollback.scope,
     reason: rollback.reason,
     checkpointId: ref.jti,
-    requestToken: await signer.sign(claims),
+    // Only an agent reads it.
+    requestToken: holder === undefined ? '' : await signer.sign(claims),
     requestJti: jti,
     output: noted.output === undefined ? undefined : await readJson(ledger, noted.output),
   }
