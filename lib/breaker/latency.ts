@@ -5,7 +5,7 @@
  * the new pace taken as given.
  */
 
-/** Calls of one round: what a 99th percentile can be told of. */
+/** Calls of one round: what a 99th percentile can be told of. It is the second longest of them. */
 export const roundCalls = 100
 const weight = 0.2
 const spikeFactor = 3
@@ -21,10 +21,11 @@ export interface Spike {
   usualMs: number
 }
 
-/** Watches the calls to one downstream. Constant memory; a call costs one write, and each hundredth one a sort of a hundred. */
+/** Watches the calls to one downstream: two numbers a round, and two comparisons a call. */
 export class LatencyWatch {
-  readonly #round = new Float64Array(roundCalls)
   #filled = 0
+  #longestMs = 0
+  #secondMs = 0
   #rounds = 0
   #spikes = 0
   #usualMs = 0
@@ -32,10 +33,16 @@ export class LatencyWatch {
 
   /** A call took so long. A spike is told of once, when its first round is full. */
   add(ms: number): Spike | undefined {
-    this.#round[this.#filled++] = ms
-    if (this.#filled < roundCalls) return undefined
+    if (ms > this.#secondMs) {
+      this.#secondMs = Math.min(ms, this.#longestMs)
+      this.#longestMs = Math.max(ms, this.#longestMs)
+    }
+    if (++this.#filled < roundCalls) return undefined
+    const p99Ms = this.#secondMs
     this.#filled = 0
-    return this.#close(percentile99(this.#round))
+    this.#longestMs = 0
+    this.#secondMs = 0
+    return this.#close(p99Ms)
   }
 
   /** The latest round's percentile and the baseline; undefined before both are known. */
@@ -54,10 +61,4 @@ export class LatencyWatch {
     this.#spikes = 0
     return undefined
   }
-}
-
-/** Of a hundred values the second longest: one of them is longer. Sorts in place. */
-function percentile99(values: Float64Array): number {
-  values.sort()
-  return values[Math.ceil(values.length * 0.99) - 1] as number
 }

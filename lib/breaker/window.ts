@@ -12,8 +12,10 @@ export class CallWindow {
   readonly seconds: number
   readonly #calls: Uint32Array
   readonly #failures: Uint32Array
-  /** The second that is written to, and sums of all buckets. */
-  #head = Number.NEGATIVE_INFINITY
+  /** The second that is counted now, outside of the ring, and its calls. */
+  #head = -1
+  #callsNow = 0
+  #failuresNow = 0
   /** Read in place by whoever decides; copy what is to be kept. */
   readonly counts: { calls: number; failures: number } = { calls: 0, failures: 0 }
 
@@ -30,18 +32,19 @@ export class CallWindow {
 
   /** A call ended. A clock that was set back is taken for the latest second there was. */
   add(ok: boolean, now: number): void {
-    this.advance(now)
-    const at = this.#head % this.#calls.length
-    this.#calls[at] = (this.#calls[at] as number) + 1
+    const second = Math.floor(now / 1000)
+    if (second > this.#head) this.#moveTo(second)
+    this.#callsNow++
     this.counts.calls++
     if (ok) return
-    this.#failures[at] = (this.#failures[at] as number) + 1
+    this.#failuresNow++
     this.counts.failures++
   }
 
   /** Counts as of now, in place. */
   at(now: number): Readonly<CallCounts> {
-    this.advance(now)
+    const second = Math.floor(now / 1000)
+    if (second > this.#head) this.#moveTo(second)
     return this.counts
   }
 
@@ -49,14 +52,21 @@ export class CallWindow {
   reset(): void {
     this.#calls.fill(0)
     this.#failures.fill(0)
+    this.#callsNow = 0
+    this.#failuresNow = 0
     this.counts.calls = 0
     this.counts.failures = 0
   }
 
-  private advance(now: number): void {
-    const second = Math.floor(now / 1000)
-    if (second <= this.#head) return
+  /** Puts the second that is over into the ring, and drops those that have left the window. */
+  #moveTo(second: number): void {
     const size = this.#calls.length
+    if (this.#head >= 0) {
+      this.#calls[this.#head % size] = this.#callsNow
+      this.#failures[this.#head % size] = this.#failuresNow
+    }
+    this.#callsNow = 0
+    this.#failuresNow = 0
     if (second - this.#head >= size) this.reset()
     else for (let passed = this.#head + 1; passed <= second; passed++) this.#drop(passed % size)
     this.#head = second

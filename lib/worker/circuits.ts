@@ -155,6 +155,8 @@ export class CircuitBook {
   readonly #ports: CircuitPorts
   readonly #byCaller = new Map<Caller, Map<Downstream, Entry>>()
   readonly #byId = new Map<string, Entry>()
+  /** Whose call came last: mostly it is the next one's too, and two look-ups take longer than the decision. */
+  #latest: Entry | undefined
   readonly #opening = new Map<string, Promise<Entry>>()
   readonly #dirty = new Set<Entry>()
   readonly #closed = new AbortController()
@@ -181,7 +183,9 @@ export class CircuitBook {
     call: () => Promise<T>,
     judge: Judge<T> = noJudge,
   ): Promise<T> {
-    const entry = this.#byCaller.get(caller)?.get(downstream)
+    const latest = this.#latest
+    const isLatest = latest?.name.caller === caller && latest.name.downstream === downstream
+    const entry = isLatest ? latest : this.#byCaller.get(caller)?.get(downstream)
     const now = this.#ports.timer.now()
     if (entry === undefined || this.#isBehind(now)) {
       return this.#caughtUp(caller, downstream, policy).then((known) =>
@@ -283,6 +287,7 @@ export class CircuitBook {
   ): Promise<T> {
     if (entry.policy !== policy) adopt(entry, policy)
     entry.usedAt = now
+    this.#latest = entry
     const answer = permit(entry.state, now, '', policy, this.#isHeld(entry))
     if (answer.next) {
       return this.#admit(entry, who).then((probe) =>
@@ -689,6 +694,7 @@ export class CircuitBook {
 
   #forgetIdle(): void {
     const before = this.#ports.timer.now() - 60_000
+    this.#latest = undefined
     for (const [id, entry] of this.#byId) {
       if (this.#byId.size <= entriesKept / 2) return
       if (entry.usedAt > before || this.#dirty.has(entry)) continue

@@ -36,7 +36,7 @@ export const breaker: Benchmark = {
       calls,
       rounds,
     )
-    say(`closed: ours ${ns(closed.ours)}, opossum ${ns(closed.opossum)}, cockatiel ${ns(closed.cockatiel)}`)
+    say(`closed: ${spoken(closed)}`)
     const open = await beside(
       {
         ours: await ourBreaker(true),
@@ -46,59 +46,71 @@ export const breaker: Benchmark = {
       calls / 4,
       rounds,
     )
-    say(`open: ours ${ns(open.ours)}, opossum ${ns(open.opossum)}, cockatiel ${ns(open.cockatiel)}`)
+    say(`open: ${spoken(open)}`)
     const pure = decisionAlone(calls, rounds)
-    const few = perToken(1_000, rounds)
-    const many = perToken(100_000, quick ? 1 : 3)
+    const few = perToken(1_000, 50)
+    const many = perToken(100_000, quick ? 5 : 15)
     say(`detection: ${ns(few)} a token of 1,000, ${ns(many)} of 100,000`)
     return [
       ...figuresOf('a call through a closed circuit', closed),
       ...figuresOf('a call refused by an open circuit', open),
       shown('breaker, the decision and the count alone, closed', pure, 'ns'),
-      shown('cascade detection, 1,000 tokens: one token', few, 'ns'),
-      shown('cascade detection, 100,000 tokens: one token', many, 'ns'),
-      atMost(2, 'cascade detection: a token of 100,000 beside one of 1,000', many / few, 'times'),
+      shown('cascade detection: one more token after 1,000', few, 'ns'),
+      shown('cascade detection: one more token after 100,000', many, 'ns'),
+      atMost(2, 'cascade detection: a token after 100,000 beside one after 1,000', many / few, 'times'),
     ] satisfies Figure[]
   },
+}
+
+function spoken({ ours, opossum, cockatiel }: Rounds): string {
+  return `ours ${ns(median(ours))}, opossum ${ns(median(opossum))}, cockatiel ${ns(median(cockatiel))}`
 }
 
 function ns(value: number): string {
   return `${Math.round(value)} ns`
 }
 
-function figuresOf(
-  what: string,
-  { ours, opossum, cockatiel }: Record<'ours' | 'opossum' | 'cockatiel', number>,
-): Figure[] {
+type Name = 'ours' | 'opossum' | 'cockatiel'
+
+/** Nanoseconds of a call in each round. */
+type Rounds = Record<Name, number[]>
+
+function figuresOf(what: string, rounds: Rounds): Figure[] {
+  const { ours, opossum, cockatiel } = rounds
   return [
-    shown(`breaker, ${what}`, ours, 'ns'),
-    shown(`opossum, ${what}`, opossum, 'ns'),
-    shown(`cockatiel, ${what}`, cockatiel, 'ns'),
-    atMost(1, `breaker beside opossum, ${what}`, ours / opossum, 'times'),
-    atMost(1, `breaker beside cockatiel, ${what}`, ours / cockatiel, 'times'),
+    shown(`breaker, ${what}`, median(ours), 'ns'),
+    shown(`opossum, ${what}`, median(opossum), 'ns'),
+    shown(`cockatiel, ${what}`, median(cockatiel), 'ns'),
+    atMost(1, `breaker beside opossum, ${what}`, besideOf(ours, opossum), 'times'),
+    atMost(1, `breaker beside cockatiel, ${what}`, besideOf(ours, cockatiel), 'times'),
   ]
 }
 
-/** Nanoseconds of one call of each, in turns, so that whatever else the machine does meets all of them. */
-async function beside<K extends string>(
-  all: Record<K, Fire>,
-  calls: number,
-  rounds: number,
-): Promise<Record<K, number>> {
-  const times = new Map<K, number[]>()
-  const names = Object.keys(all) as K[]
+/** The median of the ratios of each round: what else the machine does in a round meets both. */
+function besideOf(ours: number[], theirs: number[]): number {
+  return median(ours.map((ns, round) => ns / (theirs[round] ?? Number.NaN)))
+}
+
+/** In turns, each round in short pieces of each, after one round that warms up. */
+async function beside(all: Record<Name, Fire>, calls: number, rounds: number): Promise<Rounds> {
+  const times: Rounds = { ours: [], opossum: [], cockatiel: [] }
+  const names = Object.keys(times) as Name[]
+  const pieces = 20
+  const each = Math.ceil(calls / pieces)
   for (let round = -1; round < rounds; round++) {
-    for (const name of names) {
-      const fire = all[name]
-      const from = performance.now()
-      for (let call = 0; call < calls; call++) await fire()
-      const each = ((performance.now() - from) * 1e6) / calls
-      // The first round warms up.
-      if (round >= 0) times.set(name, [...(times.get(name) ?? []), each])
-      await new Promise((resolve) => setImmediate(resolve))
+    const spent = { ours: 0, opossum: 0, cockatiel: 0 }
+    for (let piece = 0; piece < pieces; piece++) {
+      for (const name of names) {
+        const fire = all[name]
+        const from = performance.now()
+        for (let call = 0; call < each; call++) await fire()
+        spent[name] += performance.now() - from
+        await new Promise((resolve) => setImmediate(resolve))
+      }
     }
+    if (round >= 0) for (const name of names) times[name].push((spent[name] * 1e6) / (each * pieces))
   }
-  return Object.fromEntries(names.map((name) => [name, median(times.get(name) ?? [])])) as Record<K, number>
+  return times
 }
 
 const well = async () => 1
@@ -119,7 +131,7 @@ async function ourBreaker(isOpen: boolean): Promise<Fire> {
       signHead: () => '',
     },
     // Its second never comes: what is measured is the call.
-    timer: { now: Date.now, waitUntil: () => new Promise(() => undefined) },
+    timer: { now: systemTimer.now, waitUntil: () => new Promise(() => undefined) },
     mint: mintUuid,
     log: { info: swallow, warn: swallow, error: swallow },
   })
@@ -200,20 +212,16 @@ function tokensOf(count: number): CascadeInput[] {
   })
 }
 
+/** What one more token costs a watch that was told of so many before: a thousand more of the same run are timed. */
 function perToken(count: number, rounds: number): number {
-  const tokens = tokensOf(count)
+  const tokens = tokensOf(count + 1_000)
   const times: number[] = []
   for (let round = 0; round <= rounds; round++) {
-    // As many tokens in every round, so that a thousand are not told in a cold loop.
-    const repeats = Math.max(1, Math.round(100_000 / count))
-    let ms = 0
-    for (let repeat = 0; repeat < repeats; repeat++) {
-      const watch = new CascadeWatch()
-      const from = performance.now()
-      for (const token of tokens) watch.add(token)
-      ms += performance.now() - from
-    }
-    times.push((ms * 1e6) / (count * repeats))
+    const watch = new CascadeWatch()
+    for (let at = 0; at < count; at++) watch.add(tokens[at] as CascadeInput)
+    const from = performance.now()
+    for (let at = count; at < tokens.length; at++) watch.add(tokens[at] as CascadeInput)
+    times.push((performance.now() - from) * 1_000)
   }
   return median(times.slice(1))
 }
