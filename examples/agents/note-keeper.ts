@@ -30,4 +30,5 @@ const noteKeeper: Agent = {
   reads: { '/note': async () => ({ status: 200, body: { note: note() } }) },
 }
 
-await serve(noteKeeper, { folder, port: Number(port), callers: jwks, log: console.log })
+const callers = jwks.startsWith('http') ? jwks : () => JSON.parse(readFileSync(jwks, 'utf8'))
+await serve(noteKeeper, { folder, port: Number(port), callers, log: console.log })
