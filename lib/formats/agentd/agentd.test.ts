@@ -1236,3 +1236,16 @@ it('knows no field that the kind of a type does not take', () => {
       expect({ type, takes }).toEqual({ type, takes: expect.arrayContaining([...required, ...optional]) })
   }
 })
+
+describe('containment, which agentd has no word for', () => {
+  it('is read from a section of its own and written back', () => {
+    const graph = read(workflow('[containment]\non_error = "rollback"\non_unprepared = "abort"\n'))
+    expect(graph.containment).toEqual({ onError: 'rollback', onUnprepared: 'abort' })
+    expect(read(writeAgentd(graph))).toEqual(graph)
+  })
+
+  it('is refused where it says what is none', () => {
+    const { diagnostics } = parseAgentd(workflow('[containment]\non_error = "panic"\n'))
+    expect(diagnostics.map(({ path }) => path)).toContain('/containment/on_error')
+  })
+})

@@ -15,6 +15,7 @@ import type {
   Allowlist,
   Backend,
   Budget,
+  Containment,
   GraphEdge,
   GraphNode,
   Policy,
@@ -39,6 +40,7 @@ export const defaultReason = 'The workflow asks for a person here.'
 const ownMembers = [
   'name',
   'description',
+  'containment',
   'start_nodes',
   'triggers',
   'http_routes',
@@ -102,6 +104,7 @@ export function readDocument(document: JsonObject, tell: Tell, filename?: string
   const backends = readBackends(member('intelligence'), section('intelligence'), tell)
   const secrets = readSecrets(member('secrets'), section('secrets'), tell)
   const budget = readBudget(member('budget'), section('budget'), tell)
+  const contained = readContainment(member('containment'), section('containment'), tell)
   const auth = readTable(member('auth'), shapes.auth, section('auth'), tell)
   const server = readTable(member('server'), shapes.server, section('server'), tell)
   const logging = readTable(member('logging'), shapes.logging, section('logging'), tell)
@@ -119,6 +122,7 @@ export function readDocument(document: JsonObject, tell: Tell, filename?: string
     budget: budget.budget,
     policy: readPolicy(policy, section('policy'), tell),
     rules: [],
+    ...(contained ? { containment: contained } : {}),
     ...(backends.backends.length > 0 ? { backends: backends.backends } : {}),
     ...(secrets.secrets.length > 0 ? { secrets: secrets.secrets } : {}),
     extra: {
@@ -312,6 +316,21 @@ function readTable(
 ): JsonObject | undefined {
   if (table === undefined || !fits(schema, table, path, tell)) return undefined
   return table as JsonObject
+}
+
+/** The section in the graph's words; of packs too. */
+export function readContainment(
+  source: Json | undefined,
+  path: GraphPath,
+  tell: Tell,
+): Containment | undefined {
+  const read = readTable(source, shapes.containment, path, tell)
+  if (!read || Object.keys(read).length === 0) return undefined
+  const { on_error: onError, on_unprepared: onUnprepared } = read
+  return {
+    ...(onError !== undefined && { onError: onError as Containment['onError'] }),
+    ...(onUnprepared !== undefined && { onUnprepared: onUnprepared as Containment['onUnprepared'] }),
+  }
 }
 
 function tableOr(table: Json | undefined): JsonObject {

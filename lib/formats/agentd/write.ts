@@ -54,6 +54,7 @@ function membersOf(graph: WorkflowGraph): JsonObject {
     secrets: secretsOf(graph),
     mcp_servers: extra.mcp_servers,
     budget: budgetOf(graph),
+    containment: containmentOf(graph),
     auth: extra.auth,
     server: extra.server,
     policy: policyOf(graph.policy),
@@ -65,6 +66,12 @@ function membersOf(graph: WorkflowGraph): JsonObject {
     nodes: graph.nodes.map(nodeOf),
     edges: graph.edges.map(edgeOf),
   })
+}
+
+/** The section as it is written, in packs too. */
+export function containmentOf({ containment }: WorkflowGraph): JsonObject | undefined {
+  if (!containment) return undefined
+  return without({ on_error: containment.onError, on_unprepared: containment.onUnprepared })
 }
 
 /** At the top level, or in [[workflows]] with the sections beside it that stood there. */

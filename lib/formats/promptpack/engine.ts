@@ -8,15 +8,16 @@
  *   backend          the model that prompts ask, by name; backends: models that the pack names itself
  *   role, roles      who may give events from outside, of all states and of one
  *   policy           what its steps may reach; secrets, mcp_servers
+ *   containment      on_error (nothing, escalate, rollback), on_unprepared (ask, partial, abort)
  *
  * Anything else is a hint to another runtime and is kept. A budget that cannot be read is a warning, because one of the
  * published schemas accepts it; of Holdpoint's own members, what cannot be read is an error.
  */
 import { z } from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
-import type { Backend, Budget, Policy, SecretSource } from '@/lib/workflow/graph'
+import type { Backend, Budget, Containment, Policy, SecretSource } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
-import { readBackends, readMcpServers, readPolicy, readSecrets } from '../agentd/read'
+import { readBackends, readContainment, readMcpServers, readPolicy, readSecrets } from '../agentd/read'
 import type { Tell } from '../agentd/toml-source'
 import { fits, placeWords } from './refusals'
 
@@ -25,6 +26,7 @@ export interface ReadEngine {
   policy: Policy
   backends: Backend[]
   secrets: SecretSource[]
+  containment?: Containment
   mcpServers: JsonObject[]
   /** The model of every prompt. */
   backend: string
@@ -42,7 +44,7 @@ const defaultBackend = 'default'
 
 /** Reads the engine's settings, telling what of them cannot be used. */
 export function readEngine(engine: JsonObject, tell: Tell): ReadEngine {
-  const { budget, bindings: _, result_bindings: __, mcp_servers, ...kept } = engine
+  const { budget, bindings: _, result_bindings: __, mcp_servers, containment, ...kept } = engine
   const read = readBudget(budget, tell)
   fits(ownMembers, pick(engine, Object.keys(ownMembers.shape)), enginePath, tell)
   const secrets = 'secrets' in engine ? readSecrets(engine.secrets, at('secrets'), tell).secrets : []
@@ -56,6 +58,7 @@ export function readEngine(engine: JsonObject, tell: Tell): ReadEngine {
         ? []
         : readBackends({ backends: engine.backends }, enginePath, tell).backends,
     secrets,
+    containment: readContainment(containment, at('containment'), tell),
     mcpServers: readMcpServers(mcp_servers, at('mcp_servers'), tell).map(([server]) => server),
     backend: typeof engine.backend === 'string' ? engine.backend : defaultBackend,
     roleOf: (state) => (Object.hasOwn(roles, state) ? String(roles[state]) : role),

@@ -67,6 +67,7 @@ export function readPack(document: JsonObject, tell: Tell): ReadPack | undefined
     budget: engine.budget,
     policy: engine.policy,
     rules: [],
+    ...(engine.containment ? { containment: engine.containment } : {}),
     ...(engine.backends.length > 0 ? { backends: engine.backends } : {}),
     ...(engine.secrets.length > 0 ? { secrets: engine.secrets } : {}),
     extra: keptMembers(document, engine, keptResults),

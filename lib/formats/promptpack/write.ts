@@ -5,6 +5,7 @@
  */
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import type { GraphEdge, GraphNode, ToolDeclaration, WorkflowGraph } from '@/lib/workflow/graph'
+import { containmentOf } from '../agentd/write'
 import { budgetWords } from './engine'
 
 /** The pack that a graph says, as a document. */
@@ -92,7 +93,13 @@ function engineOf(
   const { budget: unread, ...others } = isJsonObject(kept) ? kept : {}
   const budget = budgetOf(graph, unread)
   const bindings = bindingsOf(graph.tools)
-  const engine = defined({ budget, ...others, mcp_servers: servers, bindings })
+  const engine = defined({
+    budget,
+    containment: containmentOf(graph),
+    ...others,
+    mcp_servers: servers,
+    bindings,
+  })
   return kept === undefined && Object.keys(engine).length === 0 ? undefined : engine
 }
 
