@@ -245,6 +245,8 @@ function Acts({
     <div
       className={cx(
         'sticky bottom-0 border-t bg-surface',
+        // Where the page shows what it is about as well, there is no room on a phone for what would stay in sight.
+        !leadsOn && 'max-md:static',
         compact ? '-mx-4 mt-1 px-4 py-3' : 'mt-2 pb-3 pt-4 max-md:-mx-4 max-md:px-4 max-md:pb-7 max-md:pt-3',
       )}
     >

@@ -189,7 +189,7 @@ export function VoteMark({
             cannot prepare
           </StateMark>
           {why && (
-            <span className="block max-w-[190px] whitespace-normal pb-1 pl-[22px] text-t1 leading-4 text-ink-2">
+            <span className="block max-w-[150px] whitespace-normal pb-1 pl-[22px] text-t1 leading-4 text-ink-2">
               <span className="sr-only">: </span>
               {why}
             </span>
@@ -223,13 +223,13 @@ export function VoteMark({
   }
 }
 
-function Evidence({ of: { step, act }, kindOf }: { of: AgentStep; kindOf: KindOf }) {
+function Evidence({ of: { step, act, vote }, kindOf }: { of: AgentStep; kindOf: KindOf }) {
   const now = act?.stateHashAfter ?? act?.stateHashBefore ?? step.stateHashNow
   return (
     <>
       <Td>{now ? <CopyId id={now} what="state hash" /> : <None />}</Td>
       <Td>{step.sealedHash ? <CopyId id={step.sealedHash} what="sealed hash" /> : <None />}</Td>
-      <Td className="text-ink-2">{checkOf({ step, act }, kindOf)}</Td>
+      <Td className="text-ink-2">{checkOf({ step, act, vote }, kindOf)}</Td>
     </>
   )
 }
@@ -240,17 +240,18 @@ function None() {
 
 /** What comes of the two hashes. Before the act, that they differ is the step's own doing, and the reason to take it back. */
 function checkOf(
-  { step, act }: Pick<AgentStep, 'step'> & { act?: AgentStep['act'] | undefined },
+  { step, act, vote }: Pick<AgentStep, 'step'> & { [part in 'act' | 'vote']?: AgentStep[part] | undefined },
   kindOf: KindOf,
 ): string {
   if (step.fate === 'irreversible') return 'a person is told'
   if (step.fate === 'refused') return 'the checkpoint does not serve'
+  if (vote?.vote === 'cannot_prepare') return 'stays as it is'
   if (act?.stateHashAfter && step.sealedHash && step.fate === 'restored')
     return act.stateHashAfter === step.sealedHash ? 'matches the seal' : 'differs from the seal'
   if (takesRunsBack(step, kindOf)) return 'each run plans its own'
   if (act?.status === 'completed') return step.sealedHash ? 'not read again' : 'a new action'
   if (!step.sealedHash) return 'a new action'
-  if (!step.stateHashNow) return 'is looked at when it is its turn'
+  if (!step.stateHashNow) return 'looked at in its turn'
   return step.sealedHash === step.stateHashNow ? 'already as before' : 'will change back'
 }
 
