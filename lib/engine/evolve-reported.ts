@@ -38,7 +38,13 @@ export function evolveReported(run: Run, fact: ReportedFact): void {
 }
 
 function newReported(): ReportedRun {
-  return { tokens: 0, placeOf: new Map(), agents: new Set(), handedTo: new Set() }
+  return {
+    tokens: 0,
+    placeOf: new Map(),
+    agents: new Set(),
+    handedTo: new Set(),
+    sealed: new Map(),
+  }
 }
 
 /** Who began a reported run: its agent's SPIFFE id. */
@@ -208,6 +214,27 @@ function end(run: Run, reported: ReportedRun, fact: ReportedFact): void {
   }
 }
 
+/** Of a step whose agent never said what became of it before its run was over. */
+export const noEndReported = 'no_end_reported'
+
+/** A reported run is over: nobody is at work in it any more, whatever they have left unsaid. */
+export function closeReported(run: Run, { jti, at }: { jti: string; at: number }): void {
+  if (!run.graph.graph.reported) return
+  for (const node of [...run.active]) {
+    const visit = run.visits.get(node)
+    if (visit?.state.status !== 'running') continue
+    const description = 'Its agent never said what became of it'
+    const error = {
+      jti,
+      severity: 'warning',
+      errorType: 'unknown',
+      code: noEndReported,
+      description,
+    } as const
+    setState(run, visit, { status: 'failed', error, since: at, tookMs: 0 })
+  }
+}
+
 /** The state stays with the agent; what is known of it is what its token says. */
 function keepCheckpoint(run: Run, fact: ReportedFact, place: Place | undefined): void {
   const { jti, agent, at, outHash, reversible, rollbackUri, ttlS } = fact
@@ -234,6 +261,9 @@ function keepCheckpoint(run: Run, fact: ReportedFact, place: Place | undefined):
     ...(children.length > 0 && { children }),
   }
   run.checkpoints.set(jti, ref)
+  const key = `${place.visit} ${place.node}`
+  const before = run.reported?.sealed.get(key) ?? []
+  run.reported?.sealed.set(key, [...before, jti])
   if (!isOwnStep) return
   visit.checkpoint = jti
   visit.firstCheckpoint ??= jti

@@ -10,7 +10,7 @@ import type { GraphIndex } from '@/lib/workflow/graph-index'
 import { growingIndex, grows } from '@/lib/workflow/growing-index'
 import { writeArtifact } from './artifacts'
 import { evolveCircuit } from './evolve-circuits'
-import { evolveReported } from './evolve-reported'
+import { closeReported, evolveReported } from './evolve-reported'
 import { evolveRollback } from './evolve-rollback'
 import type { Actor, ExhaustedLimit, Fact, FactOf } from './facts'
 import { errorsFollowed, noteError } from './follow-error'
@@ -99,6 +99,7 @@ function fold(run: Run, fact: Fact): void {
         ...(fact.exhausted && { exhausted: fact.exhausted }),
       }
       // Whoever is still waited for is not waited for any more; what people only take note of stays open.
+      closeReported(run, fact)
       standDown(run, [...run.active], fact.at)
       run.takeBack = undefined
       break
@@ -237,6 +238,7 @@ function evolveStep(run: Run, fact: StepFact): void {
         visit.group = fact.jti
         return
       }
+      if (visit.checkpoint !== undefined) visit.taken = [...(visit.taken ?? [visit.checkpoint]), jti]
       visit.checkpoint = fact.jti
       visit.firstCheckpoint ??= fact.jti
       return

@@ -170,6 +170,11 @@ describe('a reported run', () => {
       evolve(run, fact)
     }
     expect(due(run, at.now).now).toEqual([{ do: 'finish' }])
+    const ended = copyRun(run)
+    for (const fact of decide(ended, { type: 'finish' }, at).facts) evolve(ended, fact)
+    expect([...ended.visits.values()].map(({ state }) => state)).toMatchObject([
+      { status: 'failed', error: { code: 'no_end_reported' } },
+    ])
     expect(outcomeOf(run)).toEqual({ terminal: 'failed', reason: 'Cancelled by person:ada: Enough' })
   })
 

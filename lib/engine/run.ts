@@ -121,6 +121,8 @@ export interface Visit {
   group?: string
   /** The first attempt's: the state before anything was tried. */
   firstCheckpoint?: string
+  /** Checkpoints of an attempt that took more than one, in that order: each is taken back, the latest first. */
+  taken?: readonly string[]
   doneJti?: string
   /** It was done in the run this one was forked from: its completion there. Nothing of it can be taken back here. */
   carriedFrom?: string

@@ -5,15 +5,27 @@ import type { CheckpointRef, Run, Visit } from './run'
  * The checkpoints whose undo takes the visit back, in the order they are undone; none when it left none, or all are.
  *
  * State is put back to before the first attempt; a compensation answers what the latest one did. Attempts of one visit
- * share their target, so one undo is enough. A group stands for all it groups, the latest first (NOTES 3.4).
+ * share their target, so one undo is enough. A group stands for all it groups, the latest first (NOTES 3.4). What agents
+ * hold of the step by tokens of their own came on top of it, and is undone before it.
  */
 export function undoableCheckpoints(run: Run, visit: Visit): CheckpointRef[] {
   const group = visit.group === undefined ? undefined : run.checkpoints.get(visit.group)
   const latest = visit.checkpoint === undefined ? undefined : run.checkpoints.get(visit.checkpoint)
   const first = visit.firstCheckpoint === undefined ? undefined : run.checkpoints.get(visit.firstCheckpoint)
   const one = latest?.undo === 'compensate' ? latest : (first ?? latest)
-  const refs = group ? grouped(run, group) : one ? [one] : []
+  const several = [...(visit.taken ?? [])].reverse().flatMap((jti) => run.checkpoints.get(jti) ?? [])
+  const refs = group ? grouped(run, group) : one ? [...new Set([...several, one])] : []
+  if (run.reported) refs.unshift(...heldOutside(run, visit).filter((ref) => !refs.includes(ref)))
   return refs.filter((ref) => ref.undone?.status !== 'completed').map(asItIsNow)
+}
+
+/** Checkpoints of the visit that agents reported, latest first; a group's children stand there for themselves. */
+function heldOutside(run: Run, { node, visit }: Visit): CheckpointRef[] {
+  const held = run.reported?.sealed.get(`${visit} ${node}`) ?? []
+  return held
+    .flatMap((jti) => run.checkpoints.get(jti) ?? [])
+    .filter(({ children }) => !children)
+    .reverse()
 }
 
 /** The checkpoints under a group, latest first; groups in it stand for theirs. */

@@ -10,6 +10,8 @@
  *   waiting for a retry             running      "retrying", with the time left
  *   pending, cannot be reached      skipped      a step before it failed, or the run is over
  */
+
+import { noEndReported } from '@/lib/engine/evolve-reported'
 import type { Actor } from '@/lib/engine/facts'
 import { endingOf } from '@/lib/engine/outcome'
 import type { Run, RunStatus, SeenCircuit, Visit, VisitError, VisitState } from '@/lib/engine/run'
@@ -177,8 +179,7 @@ function madeFrame(
   const made = run.walk ? walkedFrame(run, node, visit) : nodeFrame(node, visit, isSkipped)
   const breaker = isSkipped ? undefined : breakerFrame(run, guard, visit.state.status)
   if (breaker) made.breaker = breaker
-  if (run.graph.graph.reported && run.state.status === 'ended' && visit.state.status === 'running') {
-    // Its agent never said what became of it.
+  if (visit.state.status === 'failed' && visit.state.error.code === noEndReported) {
     return { ...made, shown: 'unknown', word: 'no end reported', time: undefined }
   }
   const { maxVisits: most } = node

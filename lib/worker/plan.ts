@@ -2,6 +2,7 @@
  * Making a rollback plan of a run as it is now: folds what each step did, opens and verifies each checkpoint, asks
  * targets for the hash of their state, and lets lib/rollback plan. Changes nothing anywhere.
  */
+import { hashJson } from '@/lib/base/hash'
 import type { RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
@@ -200,22 +201,41 @@ async function lookAt(
   return stateHashNow === undefined ? known : { ...known, stateHashNow }
 }
 
+async function sealedState(
+  ports: WorkerPorts,
+  ref: CheckpointRef,
+): Promise<JsonObject | 'unopened' | undefined> {
+  const sealed = await ports.ledger.checkpoint(ref.jti)
+  try {
+    return sealed && ports.vault.open(sealed)
+  } catch {
+    return 'unopened'
+  }
+}
+
+/** What stands for a state that an agent holds by a token of its own: nothing of it was ever here. */
+function receiptOf({ agent, jti, snapshot, rollbackUri }: CheckpointRef): JsonObject | undefined {
+  return agent === undefined
+    ? undefined
+    : { agent, checkpoint_id: jti, out_hash: snapshot, rollback_uri: rollbackUri }
+}
+
+/** The hash of what is sealed here; of what an agent holds, of the receipt for it. */
+function snapshotHash(ref: CheckpointRef): string {
+  const receipt = receiptOf(ref)
+  return receipt ? hashJson(receipt) : ref.snapshot
+}
+
 /** Opens a checkpoint and says what it is worth now. */
 export async function verified(ports: WorkerPorts, runId: RunId, ref: CheckpointRef) {
-  const sealed = await ports.ledger.checkpoint(ref.jti)
-  let state: JsonObject | 'unopened' | undefined
-  try {
-    state = sealed && ports.vault.open(sealed)
-  } catch {
-    state = 'unopened'
-  }
+  const state = receiptOf(ref) ?? (await sealedState(ports, ref))
   const signatureValid = await ports.tokenHolds(runId, ref.jti)
   const verdict = verifyCheckpoint({
     jti: ref.jti,
     node: ref.node,
     at: ref.at,
     ttlS: ref.ttlS,
-    outHash: ref.snapshot,
+    outHash: snapshotHash(ref),
     signatureValid,
     state,
     now: ports.timer.now(),
@@ -253,5 +273,5 @@ export async function stateNow(
 
 /** The snapshot a checkpoint sealed. */
 export function snapshotOf(ref: CheckpointRef, state: JsonObject): Snapshot {
-  return { state, hash: ref.snapshot, undo: ref.undo, rollbackUri: ref.rollbackUri, ttlS: ref.ttlS }
+  return { state, hash: snapshotHash(ref), undo: ref.undo, rollbackUri: ref.rollbackUri, ttlS: ref.ttlS }
 }

@@ -1,11 +1,11 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { POST } from '@/app/api/v1/tokens/route'
 import { registerAgent } from '@/lib/auth/agents'
 import { hashJson } from '@/lib/base/hash'
-import { runIdOf } from '@/lib/base/ids'
+import { prefixed, runIdOf } from '@/lib/base/ids'
 import { type Claims, parseClaims } from '@/lib/ect/claims'
 import { unverifiedPayload } from '@/lib/ect/jws'
 import { verifyLedgerNode } from '@/lib/ect/ledger-verify-node'
@@ -14,10 +14,13 @@ import type { Run } from '@/lib/engine/run'
 import type { AgentActivity, RunKeys } from '@/lib/view/agent-wire'
 import { RunFold } from '@/lib/view/run-fold'
 import type { NewApiToken } from '@/lib/view/wire'
+import { executePlan } from '@/lib/worker/execute-plan'
+import { makePlan } from '@/lib/worker/plan'
 import { verifyBundle } from '../bundle/verify-bundle'
 import type { TokenAnswer } from '../ingest'
 import { startRun } from '../runs'
 import { type Answered, ask, type Browser, TestConsole } from '../testing/console'
+import { startWork } from '../work'
 import { importWorkflow } from '../workflows'
 import { getAgentActivity, getRunKeys, revokeAgentKey } from './agents'
 import { getExport } from './export'
@@ -314,6 +317,73 @@ describe('a run that agents report', () => {
       'ect_claim_invalid',
     ])
   })
+})
+
+describe('a checkpoint that an agent reported', () => {
+  it('is taken back at its agent, the latest first', async () => {
+    const asked: { checkpoint_id: string }[] = []
+    const server = http.createServer((request, response) => {
+      let body = ''
+      request.on('data', (part) => {
+        body += part
+      })
+      request.on('end', () => {
+        asked.push(JSON.parse(body))
+        const { rollback_id, checkpoint_id } = JSON.parse(body)
+        const answer = {
+          rollback_id,
+          checkpoint_id,
+          status: 'completed',
+          state_hash_after: hashJson('before'),
+        }
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify(answer))
+      })
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const holder = new Agent('spiffe://lab.example/agent/holder', 'h1')
+    await registerAgent(
+      at.house.auth,
+      { id: holder.id, name: 'holder', baseUrl: url, jwks: { keys: [holder.jwk] } },
+      'person:ada',
+    )
+    const work = startWork(at.house, 'test worker')
+    try {
+      const wid = randomUUID()
+      const start = holder.claims(wid, 'atd:workflow_start', [])
+      const step = holder.claims(wid, 'update_bgp', [start.jti])
+      const seal = (hash: string) =>
+        holder.claims(wid, 'atd:checkpoint', [step.jti], {
+          out_hash: hash,
+          ext: {
+            'atd.reversible': true,
+            'atd.rollback_uri': `${url}/.well-known/atd/rollback`,
+            'atd.ttl': 3600,
+          },
+        })
+      const [first, second] = [seal(hashJson('before')), seal(hashJson('before'))]
+      const done = holder.claims(wid, 'update_bgp_complete', [step.jti])
+      const sent = [start, step, first, second, done].map((claims) => holder.sign(claims))
+      expect(codes(await send(sent, { by: holder }))).toEqual(Array(5).fill('accepted'))
+      const run = runIdOf(wid)
+      const plan = await makePlan(at.house.ports, run, { node: step.jti, mayCoordinate: true })
+      expect(plan.steps.map(({ fate, agent }) => [fate, agent])).toEqual([
+        ['restored', holder.id],
+        ['restored', holder.id],
+      ])
+      const rollback = prefixed('rb', randomUUID())
+      await executePlan(at.house.ports, run, plan, { rollback, reason: 'No', by: 'person:ada' }, {})
+      const over = () => runOf(wid, (now) => now.rollbacks.get(rollback)?.status)
+      await vi.waitUntil(over, { timeout: 20_000 })
+      expect(await over()).toBe('completed')
+      expect(await runOf(wid, (now) => now.visits.get(step.jti)?.state.status)).toBe('rolled_back')
+      expect(asked.map(({ checkpoint_id }) => checkpoint_id)).toEqual([second.jti, first.jti])
+    } finally {
+      await work.stop()
+      server.close()
+    }
+  }, 30_000)
 })
 
 describe('who sends', () => {
