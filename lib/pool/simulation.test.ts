@@ -421,6 +421,29 @@ describe('critical work', () => {
     expect(seats.effectBegins('c')).toBe(false)
   })
 
+  it('leaves in peace what has waited too long itself', () => {
+    const seats = new Seats({ connections: 1, connectionsPerWorkflow: 1, queuePerWorkflow: 64 })
+    seats.join(askFor('old', 'low', 0))
+    seats.schedule(starveMs)
+    seats.join(askFor('urgent', 'critical', 0))
+    expect(seats.schedule(starveMs).preempt).toEqual([])
+  })
+
+  it('sends nobody away who turned out not to be in its way', () => {
+    const seats = new Seats(
+      { connections: 64, connectionsPerWorkflow: 64, queuePerWorkflow: 64 },
+      { cpu: 9, memoryMb: 9 },
+    )
+    // The largest part alone is `a`; `b` and `c` together make both parts without it.
+    const holders = { a: { cpu: 3, memoryMb: 3 }, b: { cpu: 5, memoryMb: 1 }, c: { cpu: 1, memoryMb: 5 } }
+    for (const [id, resources] of Object.entries(holders)) {
+      seats.join({ ...askFor(id, 'low', 0), resources })
+    }
+    seats.schedule(1)
+    seats.join({ ...askFor('urgent', 'critical', 0), resources: { cpu: 6, memoryMb: 6 } })
+    expect(new Set(seats.schedule(2).preempt)).toEqual(new Set(['b', 'c']))
+  })
+
   it('that is large is not passed by for ever by small steps', () => {
     const cpu = (amount: number, priority: Priority, at: number) =>
       job({ workflow: priority, priority, resources: { cpu: amount }, at, workMs: 7_000 })
