@@ -116,6 +116,31 @@ describe('a rollback plan', () => {
     expect(plan.forbidden).toBeUndefined()
   })
 
+  it('takes back only what was made from a step, where that is wished for', () => {
+    const steps = [
+      step('validate'),
+      changed('update'),
+      changed('verify', { reads: ['update'] }),
+      changed('notify'),
+    ]
+    const made = planOf(steps, { scope: 'sub_dag', only: 'dependents' })
+    expect(fates(made)).toEqual(['verify restored', 'update restored'])
+    expect(made).toMatchObject({ scope: 'sub_dag', only: 'dependents' })
+    const all = planOf(steps, { scope: 'sub_dag' })
+    expect(fates(all)).toContain('notify restored')
+    expect(all.digest).not.toBe(made.digest)
+  })
+
+  it('takes a group back by what it groups, the latest first', () => {
+    const [late, early] = [sealed({ of: 'late' }), sealed({ of: 'early' })]
+    const plan = planOf([step('validate'), { ...changed('update'), checkpoint: late, group: [late, early] }])
+    expect(plan.steps.map(({ node, checkpointId }) => `${node} ${checkpointId}`)).toEqual([
+      'update ckpt-late',
+      'update ckpt-early',
+    ])
+    expect(plan.counts.untouched).toBe(3)
+  })
+
   it('preselects the sub-DAG when a finished step used the output, and locks the smaller scope', () => {
     const steps = [step('validate'), changed('update'), changed('verify', { reads: ['update'] })]
     const plan = planOf(steps)

@@ -6,7 +6,7 @@
  *   begun ──▶ undone          its state is back, and hashes to what was sealed
  *         ──▶ handed over     to a person, who is told why
  *
- * An agent that gives no answer is asked again until the rollback is out of time: the same request, which it answers with
+ * An agent that gives no answer is asked again, for half of the time that the rollback has left: the same request, which it answers with
  * its first answer. A compensation is never sent again when nobody knows whether it arrived.
  */
 import { isProblem } from '@/lib/base/problem'
@@ -51,6 +51,8 @@ export type Turn = () => Promise<() => void>
 const askAgainMs = { first: 250, longest: 8000 }
 /** How long an agent may take for one answer. */
 const answerMs = 20_000
+/** However late it is, an agent has this long. */
+const shortestMs = 5000
 
 /** One act, answered. */
 interface Answer {
@@ -178,8 +180,11 @@ export class UndoAct {
       return { status: 'failed', description: `Nothing here can undo ${this.step.label}` }
     }
     const { ports, hold, draining, deadlineAt } = this.of
+    const from = ports.timer.now()
+    // Half of what is left: those that wait for this one need time too. What was begun is asked for its answer at least once.
+    const giveUpAt = from + Math.max(shortestMs, (deadlineAt - from) / 2)
     for (let pauseMs = askAgainMs.first; ; pauseMs = Math.min(2 * pauseMs, askAgainMs.longest)) {
-      const until = ref.undo === 'remote' ? Math.min(deadlineAt, ports.timer.now() + answerMs) : undefined
+      const until = ref.undo === 'remote' ? Math.min(giveUpAt, ports.timer.now() + answerMs) : undefined
       try {
         hold.check(ports.timer.now())
         return await withSignal(this.of, until, (signal) => undone(call, signal))
@@ -188,7 +193,7 @@ export class UndoAct {
         if (isProblem(error, 'lease_lost') || hold.lost.aborted || error instanceof HandedOver) throw error
         if (ref.undo !== 'remote' || !mayAnswerYet(error)) return failed(error, ref)
         if (draining.aborted) throw new HandedOver(this.step.node)
-        if (ports.timer.now() + pauseMs >= deadlineAt) return unanswered(error, this.step)
+        if (ports.timer.now() + pauseMs >= giveUpAt) return unanswered(error, this.step)
         await ports.timer.waitUntil(ports.timer.now() + pauseMs, hold.lost)
       }
     }
@@ -381,7 +386,7 @@ function unanswered(error: unknown, { label }: PlannedStep): Answer {
   const { description } = failureOf(error)
   return {
     status: 'escalated',
-    description: `${label} was asked for until the rollback ran out of time, and nobody knows whether it is undone. ${description}`,
+    description: `${label} was asked for and gave no answer in its time, and nobody knows whether it is undone. ${description}`,
   }
 }
 
