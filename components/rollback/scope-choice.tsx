@@ -34,7 +34,10 @@ export function ScopeChoice({
             )}
             <Choice
               title={scopeWords[scope.scope]}
-              sentence={scope.sentence}
+              // The plan of what used it counts that alone.
+              sentence={
+                plan.only && scope.scope === 'sub_dag' ? 'Everything after it, used or not.' : scope.sentence
+              }
               chosen={scope.scope === plan.scope && plan.only === undefined}
               refused={
                 scope.forbidden ??
