@@ -12,7 +12,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FaultKind, PresentFault } from '@/lib/view/lab-wire'
 import type { Sent, serve } from '../agents/kit/serve'
-import { sha256, type Tokens } from '../agents/kit/tokens'
+import { sha256 } from '../agents/kit/tokens'
 
 export interface Fault {
   kind: FaultKind | 'none'
@@ -21,6 +21,8 @@ export interface Fault {
 }
 
 type Running = Awaited<ReturnType<typeof serve>>
+/** Signs as an agent. */
+export type Sign = Running['sign']
 type Start = (port: number, own: Pick<FaultyAgent, 'now' | 'sending'>) => Promise<Running>
 
 const skewMs = 40_000
@@ -29,7 +31,7 @@ const slowMs = 3_000
 
 export class FaultyAgent {
   readonly #start: Start
-  readonly #with: { now(): number; otherTokens(): Tokens | undefined; log(sentence: string): void }
+  readonly #with: { now(): number; othersSign(): Sign | undefined; log(sentence: string): void }
   #fault: Fault = { kind: 'none' }
   #since = 0
   #running: Running | undefined
@@ -41,7 +43,7 @@ export class FaultyAgent {
   constructor(
     readonly name: string,
     start: Start,
-    more: { now(): number; otherTokens(): Tokens | undefined; log(sentence: string): void },
+    more: { now(): number; othersSign(): Sign | undefined; log(sentence: string): void },
   ) {
     this.#start = start
     this.#with = more
@@ -55,8 +57,8 @@ export class FaultyAgent {
     return this.#running?.jwks ?? { keys: [] }
   }
 
-  get tokens(): Tokens | undefined {
-    return this.#running?.tokens
+  get sign(): Sign | undefined {
+    return this.#running?.sign
   }
 
   get fault(): PresentFault | undefined {
@@ -116,9 +118,9 @@ export class FaultyAgent {
       case 'unsigned':
         return signedBy(undefined, await answer())
       case 'stolen':
-        return signedBy(this.#with.otherTokens(), await answer())
+        return signedBy(this.#with.othersSign(), await answer())
       case 'garbage':
-        return signedBy(this.tokens, { ...(await answer()), status: 200, body: '{"outcome": <<<' })
+        return signedBy(this.sign, { ...(await answer()), status: 200, body: '{"outcome": <<<' })
       case 'twice':
         return sentTwice(response, await answer())
       case 'dies':
@@ -162,12 +164,12 @@ export class FaultyAgent {
 }
 
 /** The answer with this signer's token instead of its own. */
-async function signedBy(tokens: Tokens | undefined, sent: Sent): Promise<Sent> {
+async function signedBy(sign: Sign | undefined, sent: Sent): Promise<Sent> {
   const { 'execution-context': own, ...headers } = sent.headers
-  if (!own || !tokens) return { ...sent, headers }
+  if (!own || !sign) return { ...sent, headers }
   const claims = JSON.parse(Buffer.from(own.split('.')[1] ?? '', 'base64url').toString('utf8'))
   const { aud, wid, exec_act, par } = claims
-  const token = await tokens.sign({ aud, wid, exec_act, par, out_hash: sha256(sent.body) })
+  const token = await sign({ aud, wid, exec_act, par, out_hash: sha256(sent.body) })
   return { ...sent, headers: { ...headers, 'execution-context': token } }
 }
 

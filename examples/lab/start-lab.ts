@@ -14,9 +14,9 @@
 import path from 'node:path'
 import { Breaker } from '../agents/kit/breaker'
 import { serve } from '../agents/kit/serve'
-import type { Jwks, Tokens } from '../agents/kit/tokens'
+import type { Jwks } from '../agents/kit/tokens'
 import { classifier } from './classifier'
-import { type Fault, FaultyAgent } from './faults'
+import { type Fault, FaultyAgent, type Sign } from './faults'
 import type { LabAgent } from './lab-agent'
 import { listenForFaults } from './lab-control'
 import { mailer } from './mailer'
@@ -63,8 +63,8 @@ export async function startLab(options: LabOptions): Promise<Lab> {
   const faulty = new Map<string, FaultyAgent>()
   const baseUrlOf = (name: string) => faulty.get(name)?.baseUrl ?? 'http://127.0.0.1:9'
   /** The agent after this one in the row, whose token it presents when made to. */
-  const otherThan = (name: string): Tokens | undefined =>
-    [...faulty].find(([other]) => other !== name)?.[1].tokens
+  const otherThan = (name: string): Sign | undefined =>
+    [...faulty].find(([other]) => other !== name)?.[1].sign
   let closeControl: (() => Promise<void>) | undefined
   const stop = async () => {
     await closeControl?.()
@@ -78,7 +78,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
         const make = makers[name]({ folder, baseUrlOf, calls })
         return make.then((agent) => serve(agent, { folder, port, calls, log, callers: consoleJwks, ...own }))
       }
-      const agent = new FaultyAgent(name, start, { now, otherTokens: () => otherThan(name), log })
+      const agent = new FaultyAgent(name, start, { now, othersSign: () => otherThan(name), log })
       await agent.start(basePort === 0 ? 0 : basePort + at)
       faulty.set(name, agent)
     }

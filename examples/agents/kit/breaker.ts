@@ -23,14 +23,10 @@ export class Breaker {
     this.#circuits.set(downstream, circuit)
     const isProbe = circuit.state !== 'closed'
     if (isProbe) this.#letProbe(circuit, downstream)
-    try {
-      const answer = await call()
-      this.#over(circuit, isProbe, !isProbe || verified(answer))
-      return answer
-    } catch (error) {
-      this.#over(circuit, isProbe, false)
-      throw error
-    }
+    const answer = call()
+    const isWell = await answer.then((given) => !isProbe || verified(given)).catch(() => false)
+    this.#over(circuit, isProbe, isWell)
+    return answer
   }
 
   /** As `GET /.well-known/cascade/circuits` shows them. */
@@ -43,29 +39,23 @@ export class Breaker {
     })
   }
 
-  #letProbe(circuit: Circuit, downstream: string): void {
-    const wait = Math.ceil((circuit.until - this.now()) / 1000)
-    const more = {
-      error_type: 'circuit_open',
-      downstream_agent: downstream,
-      retry_after_s: wait,
-      retriable: true,
-    }
-    if (wait > 0) throw new Refusal(503, 'circuit_open', `${downstream} fails; ask again in ${wait} s.`, more)
+  #letProbe(circuit: Circuit, downstream_agent: string): void {
+    const retry_after_s = Math.ceil((circuit.until - this.now()) / 1000)
+    const more = { error_type: 'circuit_open', downstream_agent, retry_after_s, retriable: true }
+    const sentence = `${downstream_agent} fails; ask again in ${retry_after_s} s.`
+    if (retry_after_s > 0) throw new Refusal(503, 'circuit_open', sentence, more)
     Object.assign(circuit, { state: 'half_open', until: this.now() + probeS * 1000 })
   }
 
   #over(circuit: Circuit, isProbe: boolean, ok: boolean): void {
     const at = this.now()
     if (!ok) circuit.lastFailure = at
-    const open = (cooldownS: number) =>
-      Object.assign(circuit, { state: 'open', cooldownS, until: at + cooldownS * 1000 })
-    if (isProbe && ok) Object.assign(circuit, { ...fresh, lastFailure: circuit.lastFailure })
-    else if (isProbe) open(Math.min(circuit.cooldownS * 2, maxCooldownS))
-    else if (circuit.state === 'closed') {
-      circuit.calls = [...circuit.calls, { at, ok }].filter((one) => one.at > at - windowS * 1000).slice(-999)
-      circuit.errorRate = circuit.calls.filter((one) => !one.ok).length / circuit.calls.length
-      if (circuit.calls.length >= minCalls && circuit.errorRate > threshold) open(fresh.cooldownS)
-    }
+    const pause = Math.min(isProbe ? circuit.cooldownS * 2 : fresh.cooldownS, maxCooldownS)
+    const open = { state: 'open', cooldownS: pause, until: at + pause * 1000 }
+    if (isProbe) Object.assign(circuit, ok ? { ...fresh, lastFailure: circuit.lastFailure } : open)
+    if (isProbe || circuit.state !== 'closed') return
+    circuit.calls = [...circuit.calls, { at, ok }].filter((one) => one.at > at - windowS * 1000).slice(-999)
+    circuit.errorRate = circuit.calls.filter((one) => !one.ok).length / circuit.calls.length
+    if (circuit.calls.length >= minCalls && circuit.errorRate > threshold) Object.assign(circuit, open)
   }
 }

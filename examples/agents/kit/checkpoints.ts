@@ -8,20 +8,24 @@ import type { Shelf } from './disk'
 import { type Agent, must, Refusal, type Values } from './terms'
 import { type Keys, sha256 } from './tokens'
 
-/** `wid`, `iss`: the run and the caller it belongs to. `said`: what the answer to `checkpoint` was. */
+/**
+ * `wid`, `iss`: the run and the caller it belongs to. `said`: what the answer to `checkpoint` was. `children`: checkpoints
+ * that it is the group of; empty for one that holds a state.
+ */
 export type Checkpoint = Record<
   'id' | 'wid' | 'iss' | 'operation' | 'out_hash' | 'ect' | 'sealed',
   string
 > & {
-  /** Checkpoints that this one is the group of; empty for one that holds a state. */
   children: string[]
   reversible: boolean
   said: Values
   until: number
 }
+type Hashes = { before: string; after: string }
 
 const maxCount = 10_000
 const hash = (value: unknown) => sha256(JSON.stringify(value))
+const jsonOf = (octets: Uint8Array) => JSON.parse(Buffer.from(octets).toString())
 
 export class Checkpoints {
   constructor(
@@ -29,51 +33,45 @@ export class Checkpoints {
     readonly shelf: Shelf,
     readonly keys: Keys,
   ) {}
-
   get = (id: string) => this.shelf.get<Checkpoint>('checkpoints', id)
+  #state = async (operation: string) => (await this.agent.operations[operation]?.state?.()) ?? {}
 
   /** The hash of what a checkpoint of this operation, or group, would hold now. */
   async hashNow(operation: string, children: string[] = []): Promise<string> {
-    if (children.length === 0) return hash((await this.agent.operations[operation]?.state?.()) ?? {})
-    return hash((await this.#all(children)).map((child) => child.out_hash))
+    const group = (await this.#all(children)).map((child) => child.out_hash)
+    return hash(group.length > 0 ? group : await this.#state(operation))
   }
 
   /** Seals the present state; durable when it resolves. */
   async keep(about: Omit<Checkpoint, 'sealed'>): Promise<void> {
     const count = (await this.shelf.names('checkpoints')).length
     must(count < maxCount, 429, 'checkpoint_limit', `There are ${count} checkpoints; no more are kept.`)
-    const state = (await this.agent.operations[about.operation]?.state?.()) ?? {}
-    const plain = Buffer.from(JSON.stringify(about.children.length > 0 ? {} : state))
-    const header = { alg: 'dir', enc: 'A256GCM', kid: about.id }
-    const sealed = await new jose.CompactEncrypt(plain).setProtectedHeader(header).encrypt(this.keys.sealing)
+    const state = about.children.length > 0 ? {} : await this.#state(about.operation)
+    const jwe = new jose.CompactEncrypt(Buffer.from(JSON.stringify(state)))
+    const bound = jwe.setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: about.id })
+    const sealed = await bound.encrypt(this.keys.sealing)
     await this.shelf.put('checkpoints', about.id, { ...about, sealed })
   }
 
   /** The sealed state, once its token and its hash are verified. Throws Refusal 409 `checkpoint_tampered`. */
   async open({ id, wid, children, out_hash, ect, sealed }: Checkpoint): Promise<Values> {
     try {
-      const claims = JSON.parse(
-        `${Buffer.from((await jose.compactVerify(ect, this.keys.verifying)).payload)}`,
-      )
+      const claims = jsonOf((await jose.compactVerify(ect, this.keys.verifying)).payload)
       const { plaintext, protectedHeader } = await jose.compactDecrypt(sealed, this.keys.sealing)
-      const state = JSON.parse(`${Buffer.from(plaintext)}`)
-      const isOwn = claims.jti === id && protectedHeader.kid === id && claims.wid === wid
-      if (isOwn && claims.out_hash === out_hash && (children.length > 0 || hash(state) === out_hash))
-        return state
+      const state = jsonOf(plaintext)
+      const isOwn = [claims.jti, protectedHeader.kid].every((one) => one === id) && claims.wid === wid
+      const isWhole = children.length > 0 || hash(state) === out_hash
+      if (isOwn && isWhole && claims.out_hash === out_hash) return state
     } catch {} // Told below; what did not open is not told.
-    throw new Refusal(
-      409,
-      'checkpoint_tampered',
-      'The checkpoint is not what was sealed; nothing was changed.',
-    )
+    throw new Refusal(409, 'checkpoint_tampered', 'The checkpoint is not what was sealed.')
   }
 
-  /** Puts the state back. Gives the hashes before and after. */
-  async restore(kept: Checkpoint): Promise<{ before: string; after: string }> {
-    const [state, done] = [await this.open(kept), [] as { before: string; after: string }[]]
+  /** Puts the state back. */
+  async restore(kept: Checkpoint): Promise<Hashes> {
+    const [state, done] = [await this.open(kept), [] as Hashes[]]
     for (const child of (await this.#all(kept.children)).toReversed()) done.unshift(await this.restore(child))
-    if (done.length > 0)
-      return { before: hash(done.map((d) => d.before)), after: hash(done.map((d) => d.after)) }
+    const all = (which: keyof Hashes) => hash(done.map((one) => one[which]))
+    if (done.length > 0) return { before: all('before'), after: all('after') }
     const before = await this.hashNow(kept.operation)
     await this.agent.operations[kept.operation]?.restore?.(state)
     return { before, after: await this.hashNow(kept.operation) }

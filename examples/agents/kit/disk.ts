@@ -19,21 +19,17 @@ export async function writeDurably(file: string, bytes: string | Uint8Array, mod
 /** Small JSON documents by kind and name. Of most, `until` (ms) says when they may be forgotten. */
 export class Shelf {
   constructor(readonly folder: string) {}
+  #file = (kind: string, name: string) => path.join(this.folder, kind, `${name}.json`)
+  put = (kind: string, name: string, it: object) => writeDurably(this.#file(kind, name), JSON.stringify(it))
+  drop = (kind: string, name: string) => rm(this.#file(kind, name), { force: true })
 
   async get<T>(kind: string, name: string): Promise<T | undefined> {
     const file = this.#file(kind, name)
     return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : undefined
   }
 
-  put = (kind: string, name: string, value: object) =>
-    writeDurably(this.#file(kind, name), JSON.stringify(value))
-
-  drop = (kind: string, name: string) => rm(this.#file(kind, name), { force: true })
-
   async names(kind: string): Promise<string[]> {
     const files = await readdir(path.join(this.folder, kind)).catch(() => [])
     return files.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5))
   }
-
-  #file = (kind: string, name: string) => path.join(this.folder, kind, `${name}.json`)
 }

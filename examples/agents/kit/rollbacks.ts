@@ -72,7 +72,7 @@ async function whyNot(parts: Parts, { json }: Call, kept?: Checkpoint): Promise<
 }
 
 async function restored(
-  { agent, checkpoints, tokens }: Parts,
+  { agent, checkpoints, sign }: Parts,
   { iss, wid, jti, exec_act }: Claims,
   kept: Checkpoint,
 ) {
@@ -85,7 +85,7 @@ async function restored(
   const spelled = (claim: string) => `${isCascade || claim.startsWith('state') ? 'cascade' : 'atd'}.${claim}`
   const ext = Object.fromEntries(Object.entries(result).map(([claim, value]) => [spelled(claim), value]))
   const act = isCascade ? 'rollback_complete' : 'atd:rollback_result'
-  const token = await tokens.sign({ aud: iss, wid, exec_act: act, par: [jti], out_hash: after, ext })
+  const token = await sign({ aud: iss, wid, exec_act: act, par: [jti], out_hash: after, ext })
   return { ...result, failed_agents: status === 'failed' ? [agent.id] : [], result_ect: token }
 }
 

@@ -3,53 +3,46 @@
  * used once; the same idempotency key acts once.
  */
 import { randomUUID } from 'node:crypto'
-import { type Call, firstAnswer, type Parts, spend } from './serve'
-import { type Answer, must, type Operation, Refusal, type Values } from './terms'
-import { uuid } from './tokens'
+import { type Call, firstAnswer, type Parts } from './serve'
+import { type Answer, must, type Operation, refused, type Values } from './terms'
+import { sha256, uuid } from './tokens'
 
-const dayS = 86_400
+const [dayS, usedKeptMs, runsKeptMs] = [86_400, 960_000, 8 * 86_400_000]
 const ok = (body: unknown): Answer => ({ status: 200, body })
-export const refused = (error: unknown): Answer => {
-  if (error instanceof Refusal) return error.answer
-  throw error
-}
+type Task = Call & { parts: Parts; of: Operation; name: string; input: Values; id: string; key: string }
 
 export async function task(parts: Parts, call: Call): Promise<Answer> {
   const { claims, json } = call
-  const { phase, operation: name, checkpoint_id: id = randomUUID(), idempotency_key: key } = json
-  const act = claims.exec_act
+  const { exec_act: act, wid, jti } = claims
+  const [phase, name, id] = [json.phase, `${json.operation}`, `${json.checkpoint_id ?? randomUUID()}`]
   must(act === `hp:agent_${phase}`, 403, 'ect_claim_invalid', `A token for "${act}" is not for "${phase}".`)
   const isBound = claims.ext?.['hp.body_hash'] === call.hash
-  must(
-    isBound,
-    403,
-    'ect_claim_invalid',
-    'The token was made for another body than the one that came with it.',
-  )
-  const isSame =
-    `${json.run ?? claims.wid}`.replace('run_', '').replaceAll('-', '') === claims.wid.replaceAll('-', '')
+  must(isBound, 403, 'ect_claim_invalid', 'The token was made for another body than the one it came with.')
+  const run = `${json.run ?? wid}`.replace('run_', '').replaceAll('-', '')
+  const isSame = run === wid.replaceAll('-', '')
   must(isSame, 403, 'rollback_outside_run', 'The token belongs to another run than the body names.')
-  must(uuid.test(`${id}`), 400, 'bad_request', '"checkpoint_id" is no UUID.')
-  await spend(parts, claims)
-  const operation = Object.hasOwn(parts.agent.operations, `${name}`) && parts.agent.operations[`${name}`]
-  must(operation, 422, 'operation_unknown', `${parts.agent.name} has no operation "${name}".`)
+  must(uuid.test(id), 400, 'bad_request', '"checkpoint_id" is no UUID.')
+  const isUsed = await parts.shelf.get('seen', jti)
+  must(!isUsed, 403, 'ect_replayed', `The token ${jti} was used before; send a fresh one.`)
+  await parts.shelf.put('seen', jti, { until: parts.now() + usedKeptMs })
+  await parts.shelf.put('runs', wid, { until: parts.now() + runsKeptMs })
+  const of = Object.hasOwn(parts.agent.operations, name) ? parts.agent.operations[name] : undefined
+  must(of, 422, 'operation_unknown', `${parts.agent.name} has no operation "${name}".`)
   const input = (json.input ?? {}) as Values
-  const names = key === undefined ? [] : [`execute ${claims.wid} ${key}`]
-  const perform = () => operation.execute(input, `${key ?? claims.jti}`).then(ok, refused)
-  if (phase === 'describe')
-    return ok({ consequence: operation.consequence, ...(await operation.describe(input)) })
-  if (phase === 'state') return ok({ state_hash: await parts.checkpoints.hashNow(`${name}`) })
-  if (phase === 'checkpoint') return ok(await checkpoint(parts, call, operation, input, `${id}`))
-  if (phase === 'execute')
-    return firstAnswer(parts, names, JSON.stringify([json.node, json.visit, name, input]), perform)
-  must(phase === 'probe', 400, 'bad_request', `There is no phase "${phase}".`)
-  return ok({ outcome: await probe(parts, call, operation, input, names[0]) })
+  const [key, names] = [`${json.idempotency_key ?? jti}`, [`execute ${wid} ${json.idempotency_key ?? jti}`]]
+  const perform = () => of.execute(input, key).then(ok, refused)
+  const whole = { ...call, parts, of, name, input, id, key }
+  if (phase === 'describe') return ok({ consequence: of.consequence, ...(await of.describe(input)) })
+  if (phase === 'state') return ok({ state_hash: await parts.checkpoints.hashNow(name) })
+  if (phase === 'checkpoint') return ok(await checkpoint(whole))
+  if (phase === 'probe') return ok({ outcome: await probe(whole) })
+  must(phase === 'execute', 400, 'bad_request', `There is no phase "${phase}".`)
+  return firstAnswer(parts, names, JSON.stringify([json.node, json.visit, name, input]), perform)
 }
 
 /** Asked again under the same id, it answers the same. */
-async function checkpoint(parts: Parts, { claims, json }: Call, of: Operation, input: Values, id: string) {
+async function checkpoint({ parts, claims, json, of, name: operation, input, id }: Task): Promise<Values> {
   const { wid, iss, par } = claims
-  const operation = `${json.operation}`
   const earlier = await parts.checkpoints.get(id)
   const isOurs = !earlier || (earlier.wid === wid && earlier.operation === operation)
   must(isOurs, 403, 'rollback_outside_run', `The checkpoint ${id} belongs to another step.`)
@@ -62,39 +55,21 @@ async function checkpoint(parts: Parts, { claims, json }: Call, of: Operation, i
   const shown = { reversible, rollback_uri, target, description, ttl: dayS }
   const ext = Object.fromEntries(Object.entries(shown).map(([claim, value]) => [`atd.${claim}`, value]))
   const said = { checkpoint_id: id, out_hash, ...shown }
-  const signed = {
-    aud: iss,
-    wid,
-    jti: id,
-    exec_act: 'atd:checkpoint',
-    par: [...par, ...children],
-    out_hash,
-    ext,
-  }
-  const about = {
-    id,
-    wid,
-    iss,
-    operation,
-    children,
-    reversible,
-    out_hash,
-    said,
-    until: parts.now() + dayS * 1000,
-  }
-  await parts.checkpoints.keep({ ...about, ect: await parts.tokens.sign(signed) })
+  const head = { aud: iss, wid, jti: id, exec_act: 'atd:checkpoint', out_hash, ext }
+  const ect = await parts.sign({ ...head, par: [...par, ...children] })
+  const about = { id, wid, iss, operation, children, reversible, out_hash, said, ect }
+  await parts.checkpoints.keep({ ...about, until: parts.now() + dayS * 1000 })
   return said
 }
 
 /** Did it happen? By the answer that was kept, or by looking. */
-async function probe(parts: Parts, { claims, json }: Call, of: Operation, input: Values, name = '') {
-  const earlier = await parts.answerTo(name)
+async function probe({ parts, claims: { wid }, of, name, input, id, key }: Task): Promise<string> {
+  const earlier = await parts.shelf.get<{ answer: Answer }>('answers', sha256(`execute ${wid} ${key}`))
   if (earlier) return earlier.answer.status < 400 ? 'took_effect' : 'not_taken'
-  if (of.consequence === 'read_only') return 'not_taken'
-  const kept = await parts.checkpoints.get(`${json.checkpoint_id}`)
-  const before = kept?.wid === claims.wid ? kept : undefined
-  if (before?.out_hash === (await parts.checkpoints.hashNow(`${json.operation}`))) return 'not_taken'
-  const state = before && (await parts.checkpoints.open(before))
-  const happened = await of.tookEffect?.(input, state, `${json.idempotency_key ?? ''}`)
+  const kept = await parts.checkpoints.get(id)
+  const before = kept?.wid === wid ? kept : undefined
+  const isUntouched = before?.out_hash === (await parts.checkpoints.hashNow(name))
+  if (of.consequence === 'read_only' || isUntouched) return 'not_taken'
+  const happened = await of.tookEffect?.(input, before && (await parts.checkpoints.open(before)), key)
   return happened === undefined ? 'unknown' : happened ? 'took_effect' : 'not_taken'
 }

@@ -28,47 +28,40 @@ export const sha256 = (octets: string | Uint8Array) => createHash('sha256').upda
 
 export async function openKeys(shelf: Shelf) {
   const known = await shelf.get<Awaited<ReturnType<typeof newKeys>>>('keys', 'own')
-  const own = known ?? (await newKeys())
-  if (!known) await shelf.put('keys', 'own', own)
-  const jwk = { ...own.public, kid: own.kid, alg: 'ES256', use: 'sig' }
-  const [signing, verifying] = [await jose.importJWK(own.private, 'ES256'), await jose.importJWK(jwk)]
-  const sealing = Buffer.from(own.sealing, 'base64url')
-  return { kid: own.kid, signing, verifying, sealing, jwks: { keys: [jwk] } }
+  const { kid, open, secret, sealing } = known ?? (await newKeys())
+  if (!known) await shelf.put('keys', 'own', { kid, open, secret, sealing })
+  const jwk = { ...open, kid, alg: 'ES256', use: 'sig' }
+  const [signing, verifying] = [await jose.importJWK(secret, 'ES256'), await jose.importJWK(jwk)]
+  return { kid, signing, verifying, sealing: Buffer.from(sealing, 'base64url'), jwks: { keys: [jwk] } }
 }
 
 async function newKeys() {
   const pair = await jose.generateKeyPair('ES256', { extractable: true })
   const [open, secret] = [await jose.exportJWK(pair.publicKey), await jose.exportJWK(pair.privateKey)]
   const kid = await jose.calculateJwkThumbprint(open)
-  return { kid, public: open, private: secret, sealing: randomBytes(32).toString('base64url') }
+  return { kid, open, secret, sealing: randomBytes(32).toString('base64url') }
 }
 
-export class Tokens {
-  readonly #callers: jose.JWTVerifyGetKey
-  constructor(
-    readonly id: string,
-    readonly keys: Keys,
-    callers: Jwks,
-    readonly now: () => number,
-  ) {
-    const given = async () => (typeof callers === 'string' ? {} : callers()) as jose.JSONWebKeySet
-    if (typeof callers === 'string') this.#callers = jose.createRemoteJWKSet(new URL(callers))
-    else this.#callers = async (header, token) => jose.createLocalJWKSet(await given())(header, token)
+/** Signs as the agent: give at least aud, wid, exec_act and par. */
+export function signerOf(iss: string, { kid, signing }: Keys, now: () => number) {
+  const header = { alg: 'ES256', typ: 'wimse-exec+jwt', kid }
+  return (claims: Values): Promise<string> => {
+    const iat = Math.floor(now() / 1000)
+    const whole = { iss, iat, exp: iat + 600, jti: randomUUID(), ...claims }
+    return new jose.SignJWT(whole).setProtectedHeader(header).sign(signing)
   }
+}
 
-  /** A token of this agent: give at least aud, wid, exec_act and par. */
-  sign(claims: Values): Promise<string> {
-    const iat = Math.floor(this.now() / 1000)
-    const whole = { iss: this.id, iat, exp: iat + 600, jti: randomUUID(), ...claims }
-    const header = { alg: 'ES256', typ: 'wimse-exec+jwt', kid: this.keys.kid }
-    return new jose.SignJWT(whole).setProtectedHeader(header).sign(this.keys.signing)
-  }
-
-  /** The claims of a caller's token that is meant for one of these names. Throws Refusal 403 `ect_…`. */
-  async verify(token: string | undefined, audience: string[]): Promise<Claims> {
+/** Gives the claims of a caller's token that is meant for one of these names. Throws Refusal 403 `ect_…`. */
+export function verifierOf(callers: Jwks, now: () => number) {
+  const remote = typeof callers === 'string' ? jose.createRemoteJWKSet(new URL(callers)) : undefined
+  const local = async () => jose.createLocalJWKSet((await (callers as () => unknown)()) as jose.JSONWebKeySet)
+  return async (token: string | undefined, audience: string[]): Promise<Claims> => {
     must(token, 403, 'ect_malformed', 'There is no Execution-Context header; a compact token was expected.')
-    const options = { ...checks, audience, currentDate: new Date(this.now()) }
-    const { payload, protectedHeader } = await jose.jwtVerify(token, this.#callers, options).catch(refused)
+    const options = { ...checks, audience, currentDate: new Date(now()) }
+    const { payload, protectedHeader } = await jose
+      .jwtVerify(token, remote ?? (await local()), options)
+      .catch(refused)
     const { jti, wid, par } = payload
     const isEct = /^(wimse-)?exec\+jwt$/.test(`${protectedHeader.typ}`) && Array.isArray(par)
     must(isEct && uuid.test(`${jti}`) && uuid.test(`${wid}`), 403, 'ect_malformed', 'This is no ECT.')
