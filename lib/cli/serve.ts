@@ -12,6 +12,9 @@
  *   HOLDPOINT_LAB_DATA         folder of the lab's own state
  *   HOLDPOINT_LAB_SECRET       drawn at each start: with it the console makes agents of the lab fail
  *   HOLDPOINT_OPA_URL          an Open Policy Agent that decides Rego policies; HOLDPOINT_OPA_TOKEN is sent to it as bearer
+ *   HOLDPOINT_MAX_CHECKPOINTS  live checkpoints of one workflow at most; 10,000. HOLDPOINT_CHECKPOINTS_PER_MINUTE: 600
+ *   HOLDPOINT_TRUSTED_CERT_HEADER  where a proxy passes on agents' client certificates, with its secret in
+ *                              HOLDPOINT_TRUSTED_PROXY_SECRET (lib/server/doors/client-certificate.ts)
  *   HOLDPOINT_OPENED           the note of `holdpoint open`: the data folder is a bundle's, and nothing is written (lib/server/opened.ts)
  *   HOLDPOINT_FIRST_LINK_FILE  where to leave the one-time link while nobody has an account (mode 0600)
  *   NEXT_MANUAL_SIG_HANDLE     1: the server drains on SIGTERM by itself (lib/server/boot.ts)

@@ -6,7 +6,7 @@ import { addCheckpoint, askOutcome, currentVisit, latestOf, nodeOf, runningVisit
 import type { Draft } from './draft'
 import { movedOn } from './refusal'
 import { nextAttempt } from './retry'
-import type { Run } from './run'
+import type { Run, Visit } from './run'
 
 type Wish<T extends Command['type']> = Extract<Command, { type: T }>
 
@@ -53,10 +53,24 @@ export function decideCheckpointed(run: Run, wish: Wish<'checkpointed'>, draft: 
   checkCheckpointRoom(run.checkpoints.size, run.graph.graph.budget.maxCheckpoints)
   const visit = currentVisit(run, wish.node, wish.visit)
   const held = runningVisit(run, wish.node, wish.visit, visit.attempt, wish.claimant)
-  if (held.checkpoint !== undefined) {
-    throw new Problem('run_moved_on', `${wish.node} has a checkpoint in this attempt already`)
+  if (wish.checkpoint.children) checkChildren(run, held, wish.checkpoint.children)
+  addCheckpoint(wish.checkpoint, held, held.attempt, held.taskJti ?? latestOf(held), draft)
+}
+
+/** A group holds checkpoints of its own step (NOTES 3.4); what is grouped already, or purged, is no part of another. */
+function checkChildren(run: Run, held: Visit, children: readonly string[]): void {
+  const grouped = new Set(
+    [...run.checkpoints.values()].flatMap((ref) => (ref.node === held.node ? (ref.children ?? []) : [])),
+  )
+  for (const child of children) {
+    const ref = run.checkpoints.get(child)
+    const isOwn = ref?.node === held.node && ref.visit === held.visit
+    if (isOwn && !ref.purged && !grouped.has(child)) continue
+    throw new Problem(
+      'bad_request',
+      `"${child.slice(0, 60)}" is no checkpoint of ${held.node} in visit ${held.visit} that a group can take; name those this step has, each in one group`,
+    )
   }
-  addCheckpoint(wish.checkpoint, held, held.attempt, latestOf(held), draft)
 }
 
 export function decideHeartbeat(run: Run, wish: Wish<'heartbeat'>, draft: Draft): void {

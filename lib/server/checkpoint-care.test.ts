@@ -181,3 +181,25 @@ describe('a new sealing key', () => {
     expect(lost).toMatchObject({ resealed: 0, unopened: { length: all } })
   })
 })
+
+describe('a step of a workflow that may seal no more', () => {
+  it('fails before it does anything, and says how to mend it', async () => {
+    vi.stubEnv('HOLDPOINT_MAX_CHECKPOINTS', '1')
+    const full = await DoorsScene.open()
+    vi.unstubAllEnvs()
+    try {
+      await full.written()
+      fs.writeFileSync(full.file, 'as it was\n')
+      const { runId } = await full.begun()
+      const failed = await full.until(runId, (run) => {
+        const state = run.visits.get('write')?.state
+        return state?.status === 'failed' ? state.error : undefined
+      })
+      expect(failed).toMatchObject({ code: 'checkpoint_limit', errorType: 'resource_exhausted' })
+      expect(failed.description).toContain('raise HOLDPOINT_MAX_CHECKPOINTS')
+      expect(fs.readFileSync(full.file, 'utf8')).toBe('as it was\n')
+    } finally {
+      await full.close()
+    }
+  })
+})

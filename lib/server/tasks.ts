@@ -95,6 +95,8 @@ export interface RemoteCheckpoint {
   target: string
   description: string
   ttl: number
+  /** Checkpoints of the same step that it groups: rolling it back rolls them back, latest first (NOTES 3.4). */
+  children?: string[]
 }
 
 /** Claims a task. The first claim wins; Problem `task_claimed` names who holds it. */
@@ -138,6 +140,7 @@ export async function checkpointTask(
     description: checkpoint.description,
     ttlS: checkpoint.ttl,
     undo: 'remote',
+    ...(checkpoint.children && { children: checkpoint.children }),
   } as const
   await book.execute(
     runId,

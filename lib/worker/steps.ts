@@ -286,7 +286,7 @@ export class Steps {
     }
     if (place && !place.effectBegins()) return false
     if (place?.degraded) await this.warnDegraded(node, visit, attempt)
-    const decision = await this.execute(
+    const begin = this.execute(
       {
         type: 'begin',
         node: node.id,
@@ -298,6 +298,15 @@ export class Steps {
       },
       { values: stored ? [stored] : [], checkpoints: sealed ? [sealed.sealed] : [] },
     )
+    const decision = await begin.catch((error: unknown) => {
+      // The workflow may seal no more: refused before anything was done.
+      if (isProblem(error, 'checkpoint_limit')) return error
+      throw error
+    })
+    if (decision instanceof Problem) {
+      await this.unresolved(standing, decision)
+      return true
+    }
     const taskJti = decision.facts.find((fact) => fact.type === 'task_start')?.jti
     await this.perform(standing, action, attempt, sealed?.snapshot, taskJti ? [taskJti] : [])
     return true

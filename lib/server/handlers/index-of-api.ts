@@ -20,6 +20,9 @@ export const apiLinks = {
   tokens: '/api/v1/tokens',
   workflows: '/api/v1/workflows',
   agent_rollback: '/.well-known/atd/rollback',
+  agent_errors: '/aerr/error',
+  agent_circuits: '/.well-known/cascade/circuits',
+  agent_prepare: '/.well-known/cascade/rollback/prepare',
   public_keys: '/.well-known/jwks.json',
 } as const
 

@@ -62,6 +62,8 @@ const checkpointBody = z.strictObject({
   target: z.string().max(200),
   description: z.string().max(300),
   ttl: z.number().int().min(60).max(31_536_000).default(86_400),
+  /** A token names at most 100 parents, and one of them is the task's. */
+  children: z.array(z.string().min(1).max(100)).min(1).max(99).optional(),
 })
 
 /** `POST /api/v1/tasks/{run}/{node}/checkpoint` */
@@ -104,6 +106,8 @@ const failBody = z.strictObject({
     .default('action_failed'),
   severity: z.enum(['error', 'critical']).default('error'),
   code: z.string().max(60).default('task_failed'),
+  /** Errors that it came from: ids of their tokens. */
+  upstream_errors: z.array(z.string().min(1).max(100)).max(20).default([]),
   description: z.string().min(1).max(500),
   retriable: z.boolean().default(false),
 })
@@ -112,10 +116,14 @@ const failBody = z.strictObject({
 export const postFail = route(
   { ...work, body: failBody, idempotent: true },
   async ({ installation, params, body }) => {
-    const { agent: claimant, visit: _visit, error_type, ...failure } = body
+    const { agent: claimant, visit: _visit, error_type, upstream_errors: upstream, ...failure } = body
     if (failure.description.trim() === '')
       throw new Problem('bad_request', 'Say in "description" what failed')
-    await failTask(installation, placeOf(params, body), claimant, { ...failure, errorType: error_type })
+    await failTask(installation, placeOf(params, body), claimant, {
+      ...failure,
+      errorType: error_type,
+      upstream,
+    })
     return json(await taskView(installation, runIdFrom(params.run), params.node ?? ''))
   },
 )
