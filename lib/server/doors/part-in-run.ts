@@ -5,6 +5,7 @@
  */
 import { type RunId, runIdOf } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
+import { unverifiedPayload } from '@/lib/ect/jws'
 import type { CheckpointRef, Run } from '@/lib/engine/run'
 import type { Installation } from '../installation'
 import type { Caller } from './caller'
@@ -65,11 +66,40 @@ async function placeWhere(
   const runId = await runOf(house, caller, checkpointId)
   const refusal = outside(caller, `checkpoint ${checkpointId}`)
   if (runId === undefined) throw refusal
-  return house.book.read(runId, (run) => {
+  const agent = caller.agent.id
+  const { checkpoint, may, reports } = await house.book.read(runId, (run) => {
     const checkpoint = run.checkpoints.get(checkpointId)
-    if (!checkpoint || !mayAsk(run, checkpoint.node, caller.agent.id)) throw refusal
-    return { runId, checkpoint }
+    const may = checkpoint !== undefined && mayAsk(run, checkpoint.node, agent)
+    return { checkpoint, may, reports: run.reported?.agents.has(agent) === true }
   })
+  if (!checkpoint) throw refusal
+  // Who only signed tokens that joined the run did none of its steps: then the tokens themselves are asked.
+  if (!may && !(reports && (await signedBefore(house, runId, checkpointId, agent)))) throw refusal
+  return { runId, checkpoint }
+}
+
+/** NOTES 1: where a walk through ancestors stops. */
+const maxAncestors = 10_000
+
+/** Is a token of the agent among those that the checkpoint follows from? */
+async function signedBefore(
+  { store }: Installation,
+  runId: RunId,
+  checkpointId: string,
+  agent: string,
+): Promise<boolean> {
+  const reached = new Set([checkpointId])
+  // A Set is walked in the order it grows, so it serves as the queue too.
+  for (const jti of reached) {
+    const row = await store.ledger.row(runId, jti)
+    if (!row) continue
+    const { iss, par } = unverifiedPayload(row.token)
+    if (iss === agent) return true
+    for (const parent of Array.isArray(par) ? par : []) {
+      if (typeof parent === 'string' && reached.size < maxAncestors) reached.add(parent)
+    }
+  }
+  return false
 }
 
 /** Did the agent do any step of the run? */
