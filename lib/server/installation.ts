@@ -70,7 +70,7 @@ export interface InstallationOptions {
   /** What steps reach; by default what lib/server/reach.ts puts together. Fixtures bring models and tools of their own. */
   reach?: (house: () => Installation) => ReachOf
   /** How many checkpoints a workflow may have and take; by default what the environment says. */
-  checkpointLimits?: CheckpointLimits
+  checkpointLimits?: CheckpointLimits | 'none'
   /** First part of this installation's SPIFFE ids. */
   trustDomain?: string
   /** Time for everything that runs; by default the machine's. Tests of long waits bring their own. */
@@ -129,9 +129,10 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const log = options.log ?? createLog()
   const trustDomain = options.trustDomain ?? 'holdpoint.local'
   const id = `spiffe://${trustDomain}/holdpoint`
+  const { checkpointLimits = checkpointLimitsInEnv() } = options
   const store = await openStore(dataDir, {
     readOnly: options.opened !== undefined,
-    checkpointLimits: options.checkpointLimits ?? checkpointLimitsInEnv(),
+    checkpointLimits: checkpointLimits === 'none' ? undefined : checkpointLimits,
   })
   const timer = options.timer ?? systemTimer
   const keys = openKeyRing(path.join(dataDir, 'keys'), systemClock.now())

@@ -40,6 +40,8 @@ export async function openBenchHouse({ perform, dataDir }: HouseOptions = {}): P
     dataDir: dir,
     origin: 'http://localhost:3999',
     log: createLog('error'),
+    // Benchmarks take checkpoints faster than any workflow should.
+    checkpointLimits: 'none',
   })
   const runner = perform ? { ...localRunner, perform } : localRunner
   const { runnerOf } = installation.ports
