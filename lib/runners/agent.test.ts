@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hashJson, sha256 } from '@/lib/base/hash'
 import type { Json, JsonObject } from '@/lib/base/json'
 import { actionFor, described, effectsWith, failureOf, nodeOf, runnerFor } from './fixtures'
-import type { Effects, Snapshot } from './runner'
+import type { Effects, SignedAnswer, Snapshot } from './runner'
 
 const id = 'spiffe://example.com/agent/edge-router-07'
 const hashOne = sha256('one')
@@ -30,7 +30,7 @@ interface Seen {
 let server: http.Server
 let baseUrl: string
 let seen: Seen[]
-let answers: Record<string, { status?: number; body: unknown } | 'cut'>
+let answers: Record<string, { status?: number; body: unknown; token?: string } | 'cut'>
 let tokens: { aud: string; act: string; par: string[]; ext: JsonObject }[]
 
 beforeEach(async () => {
@@ -43,8 +43,10 @@ beforeEach(async () => {
       const body = JSON.parse(Buffer.concat(chunks).toString())
       const path = request.url ?? ''
       seen.push({ path, token: request.headers['execution-context'] as string | undefined, body })
-      const said = answers[path.endsWith('/rollback') ? 'rollback' : body.phase]
+      const said =
+        answers[path.endsWith('/prepare') ? 'prepare' : path.endsWith('/rollback') ? 'rollback' : body.phase]
       if (said === undefined || said === 'cut') return void response.destroy()
+      if (said.token) response.setHeader('execution-context', said.token)
       response.writeHead(said.status ?? 200, { 'content-type': 'application/json' })
       response.end(typeof said.body === 'string' ? said.body : JSON.stringify(said.body))
     })
@@ -383,5 +385,116 @@ describe('when it fails', () => {
       status: 'partial',
       description: 'One of two ports',
     })
+  })
+})
+
+describe('a rollback in two phases', () => {
+  const urn = 'urn:uuid:0b54f1f6-6a0e-4c1e-9d2a-0c1e5b1dc2e1'
+  const two = { ...back, id: `rb_${urn.slice(9)}`, scope: 'sub_dag' as const }
+  const named = { rollback_id: urn, checkpoint_id: 'their-1' }
+
+  /** An agent that speaks two phases; `signed`: what its own key signed, by token. */
+  function speaking(signed: Record<string, Partial<SignedAnswer>>): Effects {
+    const { agents } = effects()
+    return effects({
+      agents: {
+        ...agents,
+        find: async (asked) =>
+          asked === id
+            ? { id, name: 'edge-router-07', baseUrl, protocols: ['holdpoint', 'cascade'] }
+            : undefined,
+        signedBy: async (_agent, token) => {
+          const known = signed[token]
+          return known && { wid: 'w', par: ['j'], ...known }
+        },
+      },
+    })
+  }
+
+  test('asks whether it can, word for word as the draft has it', async () => {
+    const { action, snapshot } = await snapshotFor()
+    const body = JSON.stringify({ ...named, status: 'prepared' })
+    answers.prepare = { body, token: 'theirs' }
+    const given = speaking({ theirs: { outHash: sha256(body) } })
+    expect(await runner.prepare?.(action, snapshot, given, two)).toMatchObject({ vote: 'prepared' })
+    expect(seen.at(-1)).toEqual({
+      path: '/router/.well-known/cascade/rollback/prepare',
+      token: 'rollback.token.sig',
+      body: { ...named, scope: 'sub_dag' },
+    })
+  })
+
+  test('takes its reason why it cannot, and the rollback in the way', async () => {
+    const { action, snapshot } = await snapshotFor()
+    const said = { status: 'cannot_prepare', reason: 'conflict', conflicting_rollback_id: 'urn:uuid:other' }
+    const body = JSON.stringify({ ...named, ...said })
+    answers.prepare = { body, token: 'theirs' }
+    const given = speaking({ theirs: { outHash: sha256(body) } })
+    expect(await runner.prepare?.(action, snapshot, given, two)).toMatchObject({
+      vote: 'cannot_prepare',
+      reason: 'conflict',
+      conflict: 'urn:uuid:other',
+    })
+  })
+
+  test.each([
+    ['no signature', undefined, {}],
+    ['the signature of another', 'another', {}],
+    ['a signature for another request', 'theirs', { par: ['k'] }],
+    ['a signature for another run', 'theirs', { wid: 'v' }],
+    ['a signature for other octets', 'theirs', { outHash: hashOne }],
+  ])('believes no vote with %s', async (_what, token, more) => {
+    const { action, snapshot } = await snapshotFor()
+    const body = JSON.stringify({ ...named, status: 'prepared' })
+    answers.prepare = { body, ...(token && { token }) }
+    const given = speaking({ theirs: { outHash: sha256(body), ...more } })
+    if (!runner.prepare) throw new Error('No prepare')
+    expect(await failureOf(runner.prepare(action, snapshot, given, two))).toMatchObject({
+      code: 'agent_answer_unsigned',
+      retriable: true,
+    })
+  })
+
+  test('believes no vote on another checkpoint', async () => {
+    const { action, snapshot } = await snapshotFor()
+    const body = JSON.stringify({ ...named, checkpoint_id: 'their-2', status: 'prepared' })
+    answers.prepare = { body, token: 'theirs' }
+    if (!runner.prepare) throw new Error('No prepare')
+    const given = speaking({ theirs: { outHash: sha256(body) } })
+    expect((await failureOf(runner.prepare(action, snapshot, given, two))).code).toBe('agent_answer_invalid')
+  })
+
+  test('leaves an agent of one phase alone', async () => {
+    const { action, snapshot } = await snapshotFor()
+    const before = seen.length
+    expect(await runner.prepare?.(action, snapshot, effects(), two)).toBeUndefined()
+    expect(seen.length).toBe(before)
+  })
+
+  test('carries out, and keeps the answer as the agent signed it', async () => {
+    const { action, snapshot } = await snapshotFor()
+    const said = { ...named, status: 'completed', state_hash_after: hashOne, result_ect: 'their.result' }
+    const body = JSON.stringify(said)
+    answers.rollback = { body, token: 'theirs' }
+    const kept = await runner.undo?.(
+      action,
+      snapshot,
+      speaking({ 'their.result': { status: 'completed' } }),
+      two,
+    )
+    expect(seen.at(-1)).toMatchObject({
+      path: '/router/.well-known/cascade/rollback',
+      body: { ...named, phase: 'execute' },
+    })
+    expect(kept).toMatchObject({
+      stateHashAfter: snapshot.hash,
+      evidence: { agent: id, request: 'j', token: 'their.result' },
+    })
+    const whole = await runner.undo?.(action, snapshot, speaking({ theirs: { outHash: sha256(body) } }), two)
+    expect(whole?.evidence).toEqual({ agent: id, request: 'j', token: 'theirs', body })
+    if (!runner.undo) throw new Error('No undo')
+    // A result that says something else than the answer is none.
+    const bent = speaking({ 'their.result': { status: 'failed' } })
+    expect((await failureOf(runner.undo(action, snapshot, bent, two))).code).toBe('agent_answer_unsigned')
   })
 })
