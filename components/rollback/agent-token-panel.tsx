@@ -5,12 +5,12 @@ import { CopyId } from '@/components/ui/copy-id'
 import { ErrorNote } from '@/components/ui/error-note'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { Skeleton } from '@/components/ui/skeleton'
-import { isJsonObject, type JsonObject } from '@/lib/base/json'
-import { decodeJws, TOKEN_TYPES, unverifiedPayload } from '@/lib/ect/jws'
+import { isJsonObject } from '@/lib/base/json'
 import { absoluteTime } from '@/lib/ui/format-time'
 import { useValue } from '@/lib/ui/run-queries'
 import { shortId } from '@/lib/ui/short-id'
 import { agentName } from '@/lib/view/frame'
+import { type ReadToken, readToken } from '@/lib/view/read-token'
 import type { ValueView } from '@/lib/view/wire'
 
 /** An agent's own signed answer, opened: what it says, and by which key. */
@@ -61,24 +61,12 @@ export function AgentTokenPanel({
   )
 }
 
-interface Decoded {
-  compact: string
-  header: { alg: string; kid: string }
-  claims: JsonObject
-}
-
 /** The token in a stored answer (RollbackEvidence), or the token that the answer is. */
-function tokenIn({ json, base64 }: ValueView): Decoded | undefined {
+function tokenIn({ json, base64 }: ValueView): ReadToken | undefined {
   const kept = json !== undefined && isJsonObject(json) ? json.token : json
   const text = typeof kept === 'string' ? kept : base64 === undefined ? undefined : atob(base64)
   if (text === undefined) return undefined
-  const compact = text.trim()
-  try {
-    const { header } = decodeJws(compact, TOKEN_TYPES)
-    return { compact, header, claims: unverifiedPayload(compact) }
-  } catch {
-    return undefined
-  }
+  return readToken(text)
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
@@ -88,7 +76,7 @@ function Opened({
   hash,
   label,
 }: {
-  token: Decoded
+  token: ReadToken
   hash: string
   label: string
 }) {

@@ -16,8 +16,8 @@ export const rooms: { word: string; href: string; icon: ReactNode }[] = [
   { word: 'Approvals', href: links.approvals(), icon: <ApprovalsIcon strokeWidth={1.25} /> },
   { word: 'Runs', href: links.runs(), icon: <RunsIcon strokeWidth={1.25} /> },
   { word: 'Breakers', href: links.breakers(), icon: <BreakersIcon strokeWidth={1.25} /> },
-  { word: 'Agents', href: links.agents(), icon: <AgentsIcon strokeWidth={1.25} /> },
   { word: 'Workflows', href: links.workflows, icon: <WorkflowsIcon strokeWidth={1.25} /> },
+  { word: 'Agents', href: links.agents(), icon: <AgentsIcon strokeWidth={1.25} /> },
   // At the foot of the rail: where nobody works.
   { word: 'Settings', href: links.settings(), icon: <SettingsIcon strokeWidth={1.25} /> },
 ]

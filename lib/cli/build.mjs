@@ -46,7 +46,7 @@ export async function buildConsole() {
 }
 
 const programsStampFile = path.join(root, 'dist/.stamp')
-const programsStamp = () => stampOf(['lib', 'examples/lab', ...settings])
+const programsStamp = () => stampOf(['lib', 'examples/lab', 'examples/agents', ...settings])
 
 /** True when the bundled programs are those of the sources as they are now. */
 export function programsAreBuilt() {

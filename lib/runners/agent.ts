@@ -366,6 +366,8 @@ async function ask<T>(
     .catch((error: unknown) => {
       throw phase === 'execute' ? error : askableAgain(error)
     })
+  // Also of a call that was no probe: that it answered, and signed, is known under Agents.
+  await isItsOwn(agent, sent, token, effects).catch(() => false)
   return answered(agent, phase, sent, schema)
 }
 

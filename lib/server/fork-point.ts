@@ -23,6 +23,12 @@ export async function forkPointAt(installation: Installation, runId: RunId, at: 
   const header = await ledger.header(runId)
   if (!header) throw new Problem('not_found', `No run is known as "${runId}"`)
   const graph = await installation.graphOf(header.version)
+  if (graph.graph.reported) {
+    throw new Problem(
+      'fork_impossible',
+      'This run is what agents outside reported of themselves; there is nothing here that could do it again',
+    )
+  }
   const fold = new ForkFold(graph)
   let home: string | undefined
   while (fold.run.seq < at) {

@@ -29,6 +29,8 @@ import { type AgentStore, openAgents } from '@/lib/store/agents'
 import { openAnswers } from '@/lib/store/answers'
 import { openStore } from '@/lib/store/open'
 import { openPeople, type PeopleStore } from '@/lib/store/people'
+import { openPoolUse, type PoolUseStore } from '@/lib/store/pool-use'
+import { openSettings, type SettingStore } from '@/lib/store/settings'
 import type { Store } from '@/lib/store/store'
 import { ChildWaits } from '@/lib/worker/child-waits'
 import { askShared, letGo } from '@/lib/worker/circuit-questions'
@@ -94,6 +96,9 @@ export interface Installation {
   /** The breakers that every call goes through. */
   readonly circuits: CircuitBook
   readonly cascades: CascadeWatcher
+  /** How full pools are, as every process tells it. */
+  readonly poolUse: PoolUseStore
+  readonly settings: SettingStore
   readonly auth: AuthContext
   readonly answers: AnswerStore
   /** How often agents ask at the protocol endpoints. */
@@ -157,10 +162,13 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     told: (told) => cascades.told(told),
   })
   const cascades = new CascadeWatcher({ book, ledger: store.ledger, log })
+  const poolUse = openPoolUse(store)
+  const settings = openSettings(store)
   const pools = options.opened
     ? undefined
     : openPoolsOf({
-        store,
+        settings,
+        use: poolUse,
         agents,
         timer,
         owner: `${process.pid} ${mintUuid()}`,
@@ -227,6 +235,8 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     ports,
     circuits,
     cascades,
+    poolUse,
+    settings,
     auth,
     answers: openAnswers(store, systemClock),
     agentRates: new AgentRates(),
@@ -375,8 +385,11 @@ function agentsOf(agents: AgentStore, keys: KeyRing, iss: string): AgentsOfRun {
       const agent = await agents.get(spiffeId)
       return agent && agent.removedAt === undefined ? agent : undefined
     },
-    signedBy: async (spiffeId, token) =>
-      answerSignedBy(await agents.get(spiffeId), token, iss, systemClock.now()),
+    signedBy: async (spiffeId, token) => {
+      const signed = answerSignedBy(await agents.get(spiffeId), token, iss, systemClock.now())
+      if (signed) await agents.heard(spiffeId, systemClock.now()).catch(() => undefined)
+      return signed
+    },
     async requestToken({ aud, act, par, ext }) {
       const iat = Math.floor(systemClock.now() / 1000)
       const claims = { iss, aud, iat, exp: iat + LIVE_TTL_S, jti: mintUuid(), wid, exec_act: act, par, ext }

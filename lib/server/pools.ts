@@ -7,9 +7,8 @@ import { z } from 'zod'
 import { usualRules } from '@/lib/pool/schedule'
 import type { PoolAsk, PoolLimits, PoolName } from '@/lib/pool/terms'
 import type { AgentStore } from '@/lib/store/agents'
-import { openPoolUse } from '@/lib/store/pool-use'
-import { openSettings } from '@/lib/store/settings'
-import type { Store } from '@/lib/store/store'
+import type { PoolUseStore } from '@/lib/store/pool-use'
+import type { SettingStore } from '@/lib/store/settings'
 import { openPools, type PoolBook, type PoolTerms } from '@/lib/worker/pool-book'
 import type { Timer, WorkerLog } from '@/lib/worker/ports'
 import type { Resources } from '@/lib/workflow/graph'
@@ -37,8 +36,8 @@ export const hereSettingSchema = z.strictObject({
 export type HereSetting = z.infer<typeof hereSettingSchema>
 
 /** What administrators set for this machine; what cannot be read counts as nothing said. */
-export async function readHere(store: Store): Promise<HereSetting> {
-  const setting = await openSettings(store).get(hereSetting)
+export async function readHere(settings: Pick<SettingStore, 'get'>): Promise<HereSetting> {
+  const setting = await settings.get(hereSetting)
   const read = hereSettingSchema.safeParse(setting?.value)
   return read.success ? read.data : {}
 }
@@ -54,8 +53,12 @@ export function hereCapacity(setting: HereSetting): Resources {
 }
 
 /** What a pool has, as it is set now. */
-export async function termsOf(store: Store, agents: AgentStore, pool: PoolName): Promise<PoolTerms> {
-  const here = await readHere(store)
+export async function termsOf(
+  settings: Pick<SettingStore, 'get'>,
+  agents: AgentStore,
+  pool: PoolName,
+): Promise<PoolTerms> {
+  const here = await readHere(settings)
   const rules = { ...usualRules, starveAfterS: here.starve_after_s ?? usualRules.starveAfterS }
   if (pool === 'here') return { limits: usualLimits, capacity: hereCapacity(here), rules }
   const agent = await agents.get(pool)
@@ -64,7 +67,8 @@ export async function termsOf(store: Store, agents: AgentStore, pool: PoolName):
 
 /** The pools of this process. `exhausted`: critical work could not begin for a minute, and a person has to hear of it. */
 export function openPoolsOf(house: {
-  store: Store
+  settings: SettingStore
+  use: PoolUseStore
   agents: AgentStore
   timer: Timer
   /** Names this process. */
@@ -72,6 +76,6 @@ export function openPoolsOf(house: {
   log: WorkerLog
   exhausted(ask: PoolAsk): void
 }): PoolBook {
-  const { store, agents, ...ports } = house
-  return openPools({ ...ports, use: openPoolUse(store), termsOf: (pool) => termsOf(store, agents, pool) })
+  const { settings, agents, ...ports } = house
+  return openPools({ ...ports, termsOf: (pool) => termsOf(settings, agents, pool) })
 }

@@ -75,6 +75,12 @@ export async function checkMayBegin(
   graph: WorkflowGraph,
   input: Json,
 ): Promise<void> {
+  if (graph.reported) {
+    throw new Problem(
+      'bad_request',
+      'This version is of runs that agents outside report; they begin them with atd:workflow_start',
+    )
+  }
   if (keepable(input) === undefined || keepable(input) !== input) {
     throw new Problem(
       'input_invalid',

@@ -71,7 +71,7 @@ export function actWords(fact: Fact): string {
     case 'checkpoint_purged':
       return 'sealed state destroyed'
     case 'reported':
-      return fact.label || fact.act
+      return reportedWords[fact.meaning ?? ''] ?? (fact.label || fact.act)
     case 'rollback_vote':
       return fact.vote === 'prepared' ? 'prepared' : 'cannot prepare'
     case 'rollback_decided':
@@ -89,6 +89,19 @@ export function actWords(fact: Fact): string {
     default:
       return (fact satisfies never as Fact).type
   }
+}
+
+/** What an agent says of itself, where a draft has an act for it. */
+const reportedWords: Record<string, string> = {
+  workflow_start: 'agent began',
+  workflow_complete: 'agent says it is over',
+  checkpoint: 'agent sealed its state',
+  error: 'agent told of an error',
+  circuit_open: 'agent’s breaker opened',
+  circuit_close: 'agent’s breaker closed',
+  rollback_request: 'agent asked for a rollback',
+  rollback_result: 'agent answered a rollback',
+  cascade_detected: 'agent saw a cascade',
 }
 
 const endWords: Record<string, string> = {

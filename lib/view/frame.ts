@@ -179,6 +179,8 @@ function madeFrame(
   const made = run.walk ? walkedFrame(run, node, visit) : nodeFrame(node, visit, isSkipped)
   const breaker = isSkipped ? undefined : breakerFrame(run, guard, visit.state.status)
   if (breaker) made.breaker = breaker
+  // Agents tell the time to the second: nothing between two tokens of one says nothing.
+  if (run.graph.graph.reported && made.time && 'took' in made.time && made.time.took === 0) delete made.time
   if (visit.state.status === 'failed' && visit.state.error.code === noEndReported) {
     return { ...made, shown: 'unknown', word: 'no end reported', time: undefined }
   }

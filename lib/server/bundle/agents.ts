@@ -6,16 +6,16 @@
 import { z } from 'zod'
 import { keysOfAgent } from '@/lib/auth/agents'
 import { canonicalJson } from '@/lib/base/canonical-json'
-import type { Hash } from '@/lib/base/hash'
-import type { JsonObject } from '@/lib/base/json'
+import { type Hash, sha256 } from '@/lib/base/hash'
+import { isJsonObject, type JsonObject } from '@/lib/base/json'
 import { isProblem } from '@/lib/base/problem'
 import type { Claims } from '@/lib/ect/claims'
-import { unverifiedPayload } from '@/lib/ect/jws'
 import { type Jwks, jwksOf, parseKeySet, type VerificationKeys } from '@/lib/ect/keys'
 import { verifyTokenSync } from '@/lib/ect/verify-node'
 import { meaningOf, readClaim } from '@/lib/ect/vocabulary'
 import type { FactOf } from '@/lib/engine/facts'
 import type { AgentStore } from '@/lib/store/agents'
+import type { RollbackEvidence } from '@/lib/view/wire'
 import { agentsEntry, runEntries } from './bundle'
 import { type BundleFailure, doubt } from './doubt'
 import type { Evidence, RunEvidence } from './evidence'
@@ -38,7 +38,8 @@ export function registeredKeys(agents: Pick<AgentStore, 'get'>): AgentKeys {
 
 type Said = FactOf<'rollback_act_result'> & { evidence: Hash }
 
-const answerMaxBytes = 32_768
+/** An answer's body and its token. */
+const keptMaxBytes = 2_200_000
 
 /** The agents whose own tokens are in the evidence, by id. */
 export async function agentsIn({ runs, value }: Pick<Evidence, 'runs' | 'value'>): Promise<string[]> {
@@ -46,9 +47,8 @@ export async function agentsIn({ runs, value }: Pick<Evidence, 'runs' | 'value'>
   for (const run of runs) {
     for (const { fact } of run.notes) if (fact?.type === 'reported') ids.add(fact.agent)
     for (const { fact } of answersOf(run)) {
-      const token = tokenIn(await value(fact.evidence))
-      const iss = token && issuerOf(token)
-      if (iss) ids.add(iss)
+      const kept = keptIn(await value(fact.evidence))
+      if (kept) ids.add(kept.agent)
     }
   }
   return [...ids].sort()
@@ -84,7 +84,7 @@ export async function checkAgentAnswers(
 ): Promise<void> {
   for (const run of runs) {
     for (const { seq, jti, fact } of answersOf(run)) {
-      const wrong = wrongIn(fact, tokenIn(await value(fact.evidence)), keys)
+      const wrong = wrongIn(fact, keptIn(await value(fact.evidence)), keys)
       if (wrong === undefined) continue
       say({
         entry: runEntries(run.run).ledger,
@@ -108,39 +108,50 @@ function answersOf({ notes }: RunEvidence): { seq: number; jti: string; fact: Sa
 /** What is wrong with the answer, as the rest of a sentence; undefined when it holds. */
 function wrongIn(
   fact: Said,
-  token: string | undefined,
+  kept: RollbackEvidence | undefined,
   keys: ReadonlyMap<string, VerificationKeys>,
 ): string | undefined {
-  if (token === undefined) return 'is not in the bundle as a token'
-  const iss = issuerOf(token)
-  const known = iss === undefined ? undefined : keys.get(iss)
+  if (!kept) return 'is not in the bundle'
+  const known = keys.get(kept.agent)
   if (!known) return 'is signed by an agent whose keys are not in the bundle'
   let claims: Claims
   try {
-    claims = verifyTokenSync(token, known, { mode: 'ledger' }).claims
+    claims = verifyTokenSync(kept.token, known, { mode: 'ledger' }).claims
   } catch (error) {
     if (isProblem(error)) return `does not verify: ${error.message}`
     throw error
   }
-  if (meaningOf(claims.exec_act) !== 'rollback_result') return 'answers no rollback'
-  const same = (name: string, said: string | undefined) =>
-    said === undefined || readClaim(claims.ext, name) === said
-  if (!same('status', fact.status)) return `says another status than "${fact.status}"`
-  if (readClaim(claims.ext, 'checkpoint_id') === undefined) return 'names no checkpoint'
-  if (!claims.par.some((jti) => fact.par.includes(jti))) return 'answers another request'
+  if (claims.iss !== kept.agent) return 'is signed by another agent than it names'
+  if (!claims.par.includes(kept.request) || !fact.par.includes(kept.request)) return 'answers another request'
+  const status = statusIn(claims, kept.body)
+  if (status !== fact.status) return `does not say "${fact.status}"`
   return undefined
 }
 
-function tokenIn(bytes: Uint8Array | undefined): string | undefined {
-  if (!bytes || bytes.length > answerMaxBytes) return undefined
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text) ? text : undefined
+/** What the agent said: in its result token, or in the body that its token vouches for. */
+function statusIn({ exec_act: act, ext, out_hash: outHash }: Claims, body: string | undefined): unknown {
+  if (meaningOf(act) === 'rollback_result') return readClaim(ext, 'status')
+  if (body === undefined || outHash !== sha256(body)) return undefined
+  try {
+    const said: unknown = JSON.parse(body)
+    return isJsonObject(said) ? said.status : undefined
+  } catch {
+    return undefined
+  }
 }
 
-function issuerOf(token: string): string | undefined {
+const keptShape = z.object({
+  agent: z.string().min(1).max(1000),
+  request: z.string().min(1).max(100),
+  token: z.string().regex(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+  body: z.string().optional(),
+})
+
+function keptIn(bytes: Uint8Array | undefined): RollbackEvidence | undefined {
+  if (!bytes || bytes.length > keptMaxBytes) return undefined
   try {
-    const { iss } = unverifiedPayload(token)
-    return typeof iss === 'string' ? iss : undefined
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+    return keptShape.safeParse(JSON.parse(text)).data
   } catch {
     return undefined
   }

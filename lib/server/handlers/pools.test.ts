@@ -75,8 +75,8 @@ it('takes bounds from administrators, and keeps who the agent is', async () => {
   expect([refused.status, refused.body.code]).toEqual([403, 'role_missing'])
   const limits = { connections: 8, connectionsPerWorkflow: 3, queuePerWorkflow: 20, requestsPerMinute: 60 }
   expect((await set(router, wish)).body.items[0]).toMatchObject({ label: 'Router', limits })
-  const { store, agents } = at.house
-  expect((await termsOf(store, agents, router)).limits).toEqual(limits)
+  const { settings, agents } = at.house
+  expect((await termsOf(settings, agents, router)).limits).toEqual(limits)
   const { requests_per_minute: _, ...unbounded } = wish
   expect((await set(router, unbounded)).body.items[0]?.limits.requestsPerMinute).toBeUndefined()
 })
@@ -101,7 +101,7 @@ it('hands out what an administrator says of this machine', async () => {
   const { body } = await set('here', { cpu: 2, memory_mb: 4096, starve_after_s: 60 })
   expect(body.starveAfterS).toBe(60)
   expect(body.items.at(-1)?.capacity).toMatchObject({ cpu: 2, memoryMb: 4096 })
-  const { store, agents } = at.house
-  expect(await termsOf(store, agents, 'here')).toMatchObject({ rules: { starveAfterS: 60 } })
+  const { settings, agents } = at.house
+  expect(await termsOf(settings, agents, 'here')).toMatchObject({ rules: { starveAfterS: 60 } })
   expect((await set('here', { cpu: -1 })).status).toBe(400)
 })

@@ -4,8 +4,6 @@ import { Problem } from '@/lib/base/problem'
 import { usualRules } from '@/lib/pool/schedule'
 import type { PoolLimits, PoolUse } from '@/lib/pool/terms'
 import type { AgentRecord } from '@/lib/store/agents'
-import { openPoolUse } from '@/lib/store/pool-use'
-import { openSettings } from '@/lib/store/settings'
 import type { PoolList, PoolRow } from '@/lib/view/pool-wire'
 import { route } from '../current'
 import { json } from '../http/route'
@@ -17,13 +15,9 @@ export const listPools = route({ auth: 'session' }, async ({ installation }) =>
   json(await pools(installation)),
 )
 
-async function pools({ store, agents, auth }: Installation): Promise<PoolList> {
+async function pools({ poolUse, settings, agents, auth }: Installation): Promise<PoolList> {
   const at = auth.clock.now()
-  const [use, registered, here] = await Promise.all([
-    openPoolUse(store).all(at),
-    agents.list(),
-    readHere(store),
-  ])
+  const [use, registered, here] = await Promise.all([poolUse.all(at), agents.list(), readHere(settings)])
   const known = new Set(registered.map(({ id }) => id))
   const unknown = new Set(use.map(({ pool }) => pool).filter((pool) => pool !== 'here' && !known.has(pool)))
   const items: PoolRow[] = [
@@ -71,11 +65,11 @@ const limitsSchema = z
 export const putPool = route(
   { auth: 'session', role: 'administrator', body: z.json() },
   async ({ installation, principal, url, body }) => {
-    const { agents, store, auth, log } = installation
+    const { agents, settings, auth, log } = installation
     const name = url.searchParams.get('name') ?? ''
     if (name === 'here') {
       const value = fitting(hereSettingSchema, body)
-      await openSettings(store).put(hereSetting, {
+      await settings.put(hereSetting, {
         value,
         updatedAt: auth.clock.now(),
         updatedBy: principal.name,
