@@ -430,7 +430,7 @@ describe('refuses with 403 and changes nothing', () => {
     const sent = { ...said, input: { keep_collector: true } }
     const path07 = '/.well-known/holdpoint/task'
     expect(refused(await post(router, path07, token(router, wid, boundTo('execute', said)), sent))).toBe(
-      '403 ect_claim_invalid: The token was made for another body than the one it came with.',
+      '403 ect_claim_invalid: The token was made for another body.',
     )
     expect(refused(await post(router, path07, token(router, wid, boundTo('describe', said)), said))).toBe(
       '403 ect_claim_invalid: A token for "hp:agent_describe" is not for "execute".',

@@ -2,7 +2,7 @@
  * A breaker for each agent that this one calls (cascade section 4): closed until more than half of a minute's calls failed,
  * then open for 30 s, then one probe; a failed probe doubles the pause, up to 300 s.
  */
-import { Refusal } from './terms'
+import { must } from './terms'
 
 /** `until`: when a probe may go; of a probe, when it counts as failed. */
 type Circuit = Record<'until' | 'cooldownS' | 'errorRate' | 'lastFailure', number> & {
@@ -18,14 +18,16 @@ export class Breaker {
   constructor(readonly now: () => number = Date.now) {}
 
   /** Makes the call, or refuses it while the circuit is open. Only an answer that `verified` accepts ends a probe well. */
-  async through<T>(downstream: string, call: () => Promise<T>, verified = (_: T) => true): Promise<T> {
-    const circuit = this.#circuits.get(downstream) ?? { ...fresh }
-    this.#circuits.set(downstream, circuit)
+  async through<T>(downstream_agent: string, call: () => Promise<T>, verified = (_: T) => true): Promise<T> {
+    const circuit = this.#circuits.get(downstream_agent) ?? { ...fresh }
+    this.#circuits.set(downstream_agent, circuit)
     const isProbe = circuit.state !== 'closed'
-    if (isProbe) this.#letProbe(circuit, downstream)
+    const retry_after_s = isProbe ? Math.ceil((circuit.until - this.now()) / 1000) : 0
+    const more = { error_type: 'circuit_open', downstream_agent, retry_after_s, retriable: true }
+    must(retry_after_s <= 0, 503, 'circuit_open', `${downstream_agent} fails; ask again later.`, more)
+    if (isProbe) Object.assign(circuit, { state: 'half_open', until: this.now() + probeS * 1000 })
     const answer = call()
-    const isWell = await answer.then((given) => !isProbe || verified(given)).catch(() => false)
-    this.#over(circuit, isProbe, isWell)
+    this.#over(circuit, isProbe, await answer.then((given) => !isProbe || verified(given)).catch(() => false))
     return answer
   }
 
@@ -39,19 +41,11 @@ export class Breaker {
     })
   }
 
-  #letProbe(circuit: Circuit, downstream_agent: string): void {
-    const retry_after_s = Math.ceil((circuit.until - this.now()) / 1000)
-    const more = { error_type: 'circuit_open', downstream_agent, retry_after_s, retriable: true }
-    const sentence = `${downstream_agent} fails; ask again in ${retry_after_s} s.`
-    if (retry_after_s > 0) throw new Refusal(503, 'circuit_open', sentence, more)
-    Object.assign(circuit, { state: 'half_open', until: this.now() + probeS * 1000 })
-  }
-
   #over(circuit: Circuit, isProbe: boolean, ok: boolean): void {
     const at = this.now()
     if (!ok) circuit.lastFailure = at
-    const pause = Math.min(isProbe ? circuit.cooldownS * 2 : fresh.cooldownS, maxCooldownS)
-    const open = { state: 'open', cooldownS: pause, until: at + pause * 1000 }
+    const cooldownS = Math.min(isProbe ? circuit.cooldownS * 2 : fresh.cooldownS, maxCooldownS)
+    const open = { state: 'open', cooldownS, until: at + cooldownS * 1000 }
     if (isProbe) Object.assign(circuit, ok ? { ...fresh, lastFailure: circuit.lastFailure } : open)
     if (isProbe || circuit.state !== 'closed') return
     circuit.calls = [...circuit.calls, { at, ok }].filter((one) => one.at > at - windowS * 1000).slice(-999)

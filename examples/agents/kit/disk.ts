@@ -28,6 +28,11 @@ export class Shelf {
     return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : undefined
   }
 
+  async purge(kind: string, now: number): Promise<void> {
+    for (const name of await this.names(kind))
+      if (((await this.get<{ until: number }>(kind, name))?.until ?? 0) < now) await this.drop(kind, name)
+  }
+
   async names(kind: string): Promise<string[]> {
     const files = await readdir(path.join(this.folder, kind)).catch(() => [])
     return files.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5))

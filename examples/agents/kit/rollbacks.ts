@@ -5,7 +5,7 @@
  */
 import type { Checkpoint } from './checkpoints'
 import { type Call, firstAnswer, type Parts } from './serve'
-import { type Answer, must, Refusal, type Values } from './terms'
+import { type Answer, must, type Values } from './terms'
 import { type Claims, uuid } from './tokens'
 
 type Lock = { rollback_id: string; scope: string; until: number }
@@ -18,9 +18,9 @@ export async function prepare(parts: Parts, call: Call): Promise<Answer> {
   const [reason, conflicting_rollback_id] = await whyNot(parts, call, kept)
   const said = { rollback_id, checkpoint_id: call.json.checkpoint_id }
   const no = { ...said, status: 'cannot_prepare', reason, conflicting_rollback_id }
-  if (reason) return { status: 200, body: no }
-  await parts.shelf.put('locks', id, { rollback_id, scope: call.json.scope, until: parts.now() + lockMs })
-  return { status: 200, body: { ...said, status: 'prepared' } }
+  const lock = { rollback_id, scope: call.json.scope, until: parts.now() + lockMs }
+  if (!reason) await parts.shelf.put('locks', id, lock)
+  return { status: 200, body: reason ? no : { ...said, status: 'prepared' } }
 }
 
 export async function rollback(parts: Parts, call: Call): Promise<Answer> {
@@ -31,7 +31,7 @@ export async function rollback(parts: Parts, call: Call): Promise<Answer> {
     must(kept, 404, 'checkpoint_missing', `${parts.agent.name} has no checkpoint ${id}.`)
     must(reason !== 'expired', 409, 'checkpoint_expired', `The time of the checkpoint ${id} has passed.`)
     const more = { conflicting_rollback_id: by }
-    if (by) throw new Refusal(409, 'rollback_conflict', `The rollback ${by} holds this checkpoint.`, more)
+    must(!by, 409, 'rollback_conflict', `The rollback ${by} holds this checkpoint.`, more)
     const said = await restored(parts, call.claims, kept)
     await parts.shelf.drop('locks', id)
     return { status: 200, body: { rollback_id, ...said, checkpoint_id: call.json.checkpoint_id } }
@@ -42,12 +42,7 @@ export async function rollback(parts: Parts, call: Call): Promise<Answer> {
 async function asked({ checkpoints }: Parts, { claims, json }: Call) {
   const [rollback_id, id] = [`${json.rollback_id}`, bare(json.checkpoint_id)]
   const isWhole = /^[\w:.-]{1,200}$/.test(rollback_id) && uuid.test(id)
-  must(
-    isWhole,
-    400,
-    'bad_request',
-    'A rollback_id and the UUID of a checkpoint as checkpoint_id were expected.',
-  )
+  must(isWhole, 400, 'bad_request', 'A rollback_id and the UUID of a checkpoint_id were expected.')
   const { exec_act: act, wid, iss, par } = claims
   const isFor = ['atd:rollback_request', 'rollback_start'].includes(act)
   must(isFor, 403, 'ect_claim_invalid', `A token for "${act}" does not ask for a rollback.`)
@@ -61,32 +56,27 @@ async function asked({ checkpoints }: Parts, { claims, json }: Call) {
 
 /** Why it cannot be taken back, and which rollback holds it. The broader scope comes first, then the earlier. */
 async function whyNot(parts: Parts, { json }: Call, kept?: Checkpoint): Promise<[string?, string?]> {
-  if (!kept) return ['unknown_checkpoint']
-  if (kept.until <= parts.now()) return ['expired']
+  if (!kept || kept.until <= parts.now()) return [kept ? 'expired' : 'unknown_checkpoint']
   if (!kept.reversible) return ['irreversible']
   const lock = await parts.shelf.get<Lock>('locks', kept.id)
   const isHeld = lock && lock.until > parts.now() && lock.rollback_id !== json.rollback_id
-  if (isHeld && breadth.indexOf(`${json.scope}`) <= breadth.indexOf(lock.scope))
-    return ['conflict', lock.rollback_id]
+  const isNarrower = breadth.indexOf(`${json.scope}`) <= breadth.indexOf(lock?.scope ?? '')
+  if (isHeld && isNarrower) return ['conflict', lock.rollback_id]
   return (await parts.checkpoints.open(kept).catch(() => undefined)) ? [] : ['hash_mismatch']
 }
 
-async function restored(
-  { agent, checkpoints, sign }: Parts,
-  { iss, wid, jti, exec_act }: Claims,
-  kept: Checkpoint,
-) {
+async function restored({ agent, checkpoints, sign }: Parts, claims: Claims, kept: Checkpoint) {
   const now = await checkpoints.hashNow(kept.operation, kept.children)
   const { before, after } = kept.reversible ? await checkpoints.restore(kept) : { before: now, after: now }
   const status = !kept.reversible ? 'escalated' : after === kept.out_hash ? 'completed' : 'failed'
   const hashes = { state_hash_before: before, state_hash_after: after }
   const result = { status, checkpoint_id: kept.id, cascaded: [], ...hashes }
-  const isCascade = exec_act === 'rollback_start'
+  const isCascade = claims.exec_act === 'rollback_start'
   const spelled = (claim: string) => `${isCascade || claim.startsWith('state') ? 'cascade' : 'atd'}.${claim}`
   const ext = Object.fromEntries(Object.entries(result).map(([claim, value]) => [spelled(claim), value]))
-  const act = isCascade ? 'rollback_complete' : 'atd:rollback_result'
-  const token = await sign({ aud: iss, wid, exec_act: act, par: [jti], out_hash: after, ext })
-  return { ...result, failed_agents: status === 'failed' ? [agent.id] : [], result_ect: token }
+  const exec_act = isCascade ? 'rollback_complete' : 'atd:rollback_result'
+  const head = { aud: claims.iss, wid: claims.wid, par: [claims.jti], exec_act, out_hash: after, ext }
+  return { ...result, failed_agents: status === 'failed' ? [agent.id] : [], result_ect: await sign(head) }
 }
 
 /** An answer as AERR section 7 prints it. */

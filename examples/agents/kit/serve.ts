@@ -10,7 +10,7 @@ import { Checkpoints } from './checkpoints'
 import { Shelf } from './disk'
 import { bare, inAerr, prepare, rollback } from './rollbacks'
 import { task } from './tasks'
-import { type Agent, type Answer, must, Refusal, refused, type Values } from './terms'
+import { type Agent, type Answer, must, Refusal, type Values } from './terms'
 import { type Claims, type Jwks, openKeys, sha256, signerOf, uuid, verifierOf } from './tokens'
 
 /** `folder`: the agent's own. `port`: on loopback; 0 takes a free one. `callers`: whose tokens are believed. */
@@ -37,21 +37,11 @@ const kinds = ['seen', 'answers', 'locks', 'runs', 'checkpoints']
 async function openParts(agent: Agent, { folder, callers, calls, log = () => {}, now = Date.now }: Options) {
   const shelf = new Shelf(folder)
   const keys = await openKeys(shelf)
+  for (const kind of kinds) await shelf.purge(kind, now())
   const checkpoints = new Checkpoints(agent, shelf, keys)
-  const tokens = { sign: signerOf(agent.id, keys, now), verify: verifierOf(callers, now) }
-  const line = Promise.resolve() as Promise<unknown>
-  return {
-    agent,
-    shelf,
-    keys,
-    checkpoints,
-    ...tokens,
-    calls: calls ?? new Breaker(now),
-    baseUrl: '',
-    log,
-    now,
-    line,
-  }
+  const tokens = { keys, sign: signerOf(agent.id, keys, now), verify: verifierOf(callers, now) }
+  const own = { calls: calls ?? new Breaker(now), baseUrl: '', line: Promise.resolve() as Promise<unknown> }
+  return { agent, shelf, checkpoints, log, now, ...tokens, ...own }
 }
 
 /** The same question gets the same answer, also after a restart; a failure that may pass is not remembered. */
@@ -70,13 +60,15 @@ export async function firstAnswer(parts: Parts, names: string[], asked: string, 
   return answer
 }
 
+/** The answer that a refusal is; whatever else was thrown is thrown on. */
+export function refused(error: unknown): Answer {
+  if (error instanceof Refusal) return error.answer
+  throw error
+}
+
 /** Starts the agent on loopback. Rejects when the port is taken or the folder cannot be written. */
 export async function serve(agent: Agent, options: Options) {
   const parts = await openParts(agent, options)
-  const { shelf, sign, now, keys } = parts
-  for (const kind of kinds)
-    for (const name of await shelf.names(kind))
-      if (((await shelf.get<{ until: number }>(kind, name))?.until ?? 0) < now()) await shelf.drop(kind, name)
   const server = createServer(async (request, response) => {
     const answer = () => sent(parts, request)
     const { status, headers, body } = await (options.sending?.(request, response, answer) ?? answer())
@@ -91,16 +83,14 @@ export async function serve(agent: Agent, options: Options) {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   }
-  return { baseUrl: parts.baseUrl, jwks: keys.jwks, sign, stop }
+  return { baseUrl: parts.baseUrl, jwks: parts.keys.jwks, sign: parts.sign, stop }
 }
 
 async function sent(parts: Parts, request: IncomingMessage): Promise<Sent> {
-  const { name } = parts.agent
   const call = {} as Call
-  const broken = (error: Error) => {
-    parts.log(`${name} could not answer: ${error.message}`)
-    const more = { error_type: 'unknown', retriable: true }
-    return new Refusal(500, 'internal', `${name} could not do this; look into its log.`, more).answer
+  const broken = ({ message }: Error) => {
+    parts.log(`${parts.agent.name} could not answer: ${message}`)
+    return new Refusal(500, 'internal', `${parts.agent.name} could not do this.`, { retriable: true }).answer
   }
   const { status, body: said } = await answered(parts, request, call).catch(refused).catch(broken)
   const body = typeof said === 'string' ? said : JSON.stringify(said)
@@ -115,47 +105,39 @@ async function sent(parts: Parts, request: IncomingMessage): Promise<Sent> {
 }
 
 const circuits: Route = async ({ calls }) => ({ status: 200, body: { circuits: calls.circuits() } })
-const routes: Record<string, Route> = {
-  'POST /.well-known/holdpoint/task': task,
-  'POST /.well-known/atd/rollback': rollback,
-  'POST /.well-known/cascade/rollback/prepare': prepare,
-  'POST /.well-known/cascade/rollback': rollback,
-  'GET /.well-known/cascade/checkpoints': checkpointShown,
-  'GET /.well-known/cascade/circuits': circuits,
-  'POST /aerr/rollback': (parts, call) => rollback(parts, call).then(inAerr),
-  'POST /aerr/error': errorTold,
-  'GET /aerr/circuits': circuits,
-}
+const routes = new Map<string, Route>([
+  ['POST /.well-known/holdpoint/task', task],
+  ['POST /.well-known/atd/rollback', rollback],
+  ['POST /.well-known/cascade/rollback/prepare', prepare],
+  ['POST /.well-known/cascade/rollback', rollback],
+  ['GET /.well-known/cascade/checkpoints/', checkpointShown],
+  ['GET /.well-known/cascade/circuits', circuits],
+  ['POST /aerr/rollback', (parts, call) => rollback(parts, call).then(inAerr)],
+  ['POST /aerr/error', errorTold],
+  ['GET /aerr/circuits', circuits],
+])
 
 /** Leaves in `call` what is verified of the request. */
 async function answered(parts: Parts, request: IncomingMessage, call: Call): Promise<Answer> {
-  const { agent, keys } = parts
+  const { agent, baseUrl } = parts
   const { pathname } = new URL(request.url ?? '/', 'http://agent')
-  const [, short = '', id] = /^(.*?)(?:(?<=cascade\/checkpoints)\/([\w:%-]+))?$/.exec(pathname) ?? []
-  const at = `${request.method} ${short.replace('/.well-known/aerr/', '/aerr/')}`
+  const [short = '', id] = pathname.replace('/.well-known/aerr/', '/aerr/').split(/(?<=\/checkpoints\/)/)
+  const [at, isGet] = [`${request.method} ${short}`, request.method === 'GET']
   if (at === 'GET /health') return { status: 200, body: { status: 'ok', agent: agent.id } }
-  if (at === 'GET /.well-known/jwks.json') return { status: 200, body: keys.jwks }
-  const read = new Map(Object.entries(agent.reads ?? {})).get(pathname)
-  if (read && request.method === 'GET') return read(request.headers)
-  const route = new Map(Object.entries(routes)).get(at)
+  if (at === 'GET /.well-known/jwks.json') return { status: 200, body: parts.keys.jwks }
+  const read = isGet && Object.hasOwn(agent.reads ?? {}, pathname) && agent.reads?.[pathname]
+  if (read) return read(request.headers)
+  const route = routes.get(at)
   must(route, 404, 'not_found', `${agent.name} has no ${request.method} ${pathname.slice(0, 100)}.`)
   let octets = Buffer.alloc(0)
   for await (const chunk of request) {
     octets = Buffer.concat([octets, chunk])
     must(octets.length <= maxBodyBytes, 413, 'body_too_large', 'The body is larger than 1 MiB.')
   }
-  call.claims = await parts.verify([request.headers['execution-context']].flat()[0], [
-    agent.id,
-    parts.baseUrl,
-  ])
-  const text = request.method === 'GET' ? JSON.stringify({ checkpoint_id: id }) : octets.toString()
-  const json = Object(await new Response(text).json().catch(() => undefined))
-  must(
-    Object.keys(json).length > 0 || request.method === 'GET',
-    400,
-    'body_not_json',
-    'The body is no JSON object.',
-  )
+  call.claims = await parts.verify([request.headers['execution-context']].flat()[0], [agent.id, baseUrl])
+  const text = isGet ? JSON.stringify({ checkpoint_id: id }) : octets.toString()
+  const json: Values = Object(await new Response(text).json().catch(() => undefined))
+  must(isGet || Object.keys(json).length > 0, 400, 'body_not_json', 'The body is no JSON object.')
   const act = () => route(parts, { ...call, json, hash: sha256(octets) })
   const turn = parts.line.then(act, act)
   parts.line = turn
@@ -164,9 +146,8 @@ async function answered(parts: Parts, request: IncomingMessage, call: Call): Pro
 
 /** An error signal (AERR section 5), taken once, and only of a run this agent worked for. */
 async function errorTold(parts: Parts, { claims: { wid }, json }: Call): Promise<Answer> {
-  const error = bare(json.error_id)
+  const [error, kept] = [bare(json.error_id), await checkpointOf(parts, json)]
   must(uuid.test(error), 400, 'bad_request', '"error_id" is no UUID.')
-  const kept = await checkpointOf(parts, json)
   const isOurs = (await parts.shelf.get('runs', wid)) && (kept?.wid ?? wid) === wid
   must(isOurs, 403, 'signal_outside_chain', `${parts.agent.name} has no part in that run.`)
   return firstAnswer(parts, [`error ${wid} ${error}`], '', async () => {

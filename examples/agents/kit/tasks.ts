@@ -3,41 +3,37 @@
  * used once; the same idempotency key acts once.
  */
 import { randomUUID } from 'node:crypto'
-import { type Call, firstAnswer, type Parts } from './serve'
-import { type Answer, must, type Operation, refused, type Values } from './terms'
+import { type Call, firstAnswer, type Parts, refused } from './serve'
+import { type Answer, must, type Operation, type Values } from './terms'
 import { sha256, uuid } from './tokens'
 
 const [dayS, usedKeptMs, runsKeptMs] = [86_400, 960_000, 8 * 86_400_000]
 const ok = (body: unknown): Answer => ({ status: 200, body })
-type Task = Call & { parts: Parts; of: Operation; name: string; input: Values; id: string; key: string }
+type Task = Call & { parts: Parts; of: Operation } & { name: string; input: Values; id: string; key: string }
 
 export async function task(parts: Parts, call: Call): Promise<Answer> {
-  const { claims, json } = call
-  const { exec_act: act, wid, jti } = claims
+  const { claims, json, hash } = call
+  const { exec_act: act, wid, jti, ext } = claims
   const [phase, name, id] = [json.phase, `${json.operation}`, `${json.checkpoint_id ?? randomUUID()}`]
   must(act === `hp:agent_${phase}`, 403, 'ect_claim_invalid', `A token for "${act}" is not for "${phase}".`)
-  const isBound = claims.ext?.['hp.body_hash'] === call.hash
-  must(isBound, 403, 'ect_claim_invalid', 'The token was made for another body than the one it came with.')
-  const run = `${json.run ?? wid}`.replace('run_', '').replaceAll('-', '')
-  const isSame = run === wid.replaceAll('-', '')
+  must(ext?.['hp.body_hash'] === hash, 403, 'ect_claim_invalid', 'The token was made for another body.')
+  const isSame = `${json.run ?? wid}`.replace(/run_|-/g, '') === wid.replaceAll('-', '')
   must(isSame, 403, 'rollback_outside_run', 'The token belongs to another run than the body names.')
   must(uuid.test(id), 400, 'bad_request', '"checkpoint_id" is no UUID.')
-  const isUsed = await parts.shelf.get('seen', jti)
-  must(!isUsed, 403, 'ect_replayed', `The token ${jti} was used before; send a fresh one.`)
+  must(!(await parts.shelf.get('seen', jti)), 403, 'ect_replayed', `The token ${jti} was used before.`)
   await parts.shelf.put('seen', jti, { until: parts.now() + usedKeptMs })
   await parts.shelf.put('runs', wid, { until: parts.now() + runsKeptMs })
   const of = Object.hasOwn(parts.agent.operations, name) ? parts.agent.operations[name] : undefined
   must(of, 422, 'operation_unknown', `${parts.agent.name} has no operation "${name}".`)
-  const input = (json.input ?? {}) as Values
-  const [key, names] = [`${json.idempotency_key ?? jti}`, [`execute ${wid} ${json.idempotency_key ?? jti}`]]
-  const perform = () => of.execute(input, key).then(ok, refused)
+  const [input, key] = [(json.input ?? {}) as Values, `${json.idempotency_key ?? jti}`]
   const whole = { ...call, parts, of, name, input, id, key }
   if (phase === 'describe') return ok({ consequence: of.consequence, ...(await of.describe(input)) })
   if (phase === 'state') return ok({ state_hash: await parts.checkpoints.hashNow(name) })
   if (phase === 'checkpoint') return ok(await checkpoint(whole))
   if (phase === 'probe') return ok({ outcome: await probe(whole) })
   must(phase === 'execute', 400, 'bad_request', `There is no phase "${phase}".`)
-  return firstAnswer(parts, names, JSON.stringify([json.node, json.visit, name, input]), perform)
+  const asked = JSON.stringify([json.node, json.visit, name, input])
+  return firstAnswer(parts, [`execute ${wid} ${key}`], asked, () => of.execute(input, key).then(ok, refused))
 }
 
 /** Asked again under the same id, it answers the same. */

@@ -37,12 +37,6 @@ export class Refusal extends Error {
   }
 }
 
-export function must(holds: unknown, status: number, code: string, detail: string): asserts holds {
-  if (!holds) throw new Refusal(status, code, detail)
-}
-
-/** The answer that a refusal is; whatever else was thrown is thrown on. */
-export function refused(error: unknown): Answer {
-  if (error instanceof Refusal) return error.answer
-  throw error
+export function must(holds: unknown, status: number, code: string, detail: string, more: Values = {}): asserts holds {
+  if (!holds) throw new Refusal(status, code, detail, more)
 }

@@ -44,11 +44,10 @@ async function newKeys() {
 
 /** Signs as the agent: give at least aud, wid, exec_act and par. */
 export function signerOf(iss: string, { kid, signing }: Keys, now: () => number) {
-  const header = { alg: 'ES256', typ: 'wimse-exec+jwt', kid }
   return (claims: Values): Promise<string> => {
     const iat = Math.floor(now() / 1000)
-    const whole = { iss, iat, exp: iat + 600, jti: randomUUID(), ...claims }
-    return new jose.SignJWT(whole).setProtectedHeader(header).sign(signing)
+    const token = new jose.SignJWT({ iss, iat, exp: iat + 600, jti: randomUUID(), ...claims })
+    return token.setProtectedHeader({ alg: 'ES256', typ: 'wimse-exec+jwt', kid }).sign(signing)
   }
 }
 
@@ -59,17 +58,16 @@ export function verifierOf(callers: Jwks, now: () => number) {
   return async (token: string | undefined, audience: string[]): Promise<Claims> => {
     must(token, 403, 'ect_malformed', 'There is no Execution-Context header; a compact token was expected.')
     const options = { ...checks, audience, currentDate: new Date(now()) }
-    const { payload, protectedHeader } = await jose
-      .jwtVerify(token, remote ?? (await local()), options)
-      .catch(refused)
-    const { jti, wid, par } = payload
-    const isEct = /^(wimse-)?exec\+jwt$/.test(`${protectedHeader.typ}`) && Array.isArray(par)
-    must(isEct && uuid.test(`${jti}`) && uuid.test(`${wid}`), 403, 'ect_malformed', 'This is no ECT.')
-    return payload as unknown as Claims
+    const verified = await jose.jwtVerify(token, remote ?? (await local()), options).catch(refuse)
+    const { jti, wid, par } = verified.payload
+    const isTyped = /^(wimse-)?exec\+jwt$/.test(`${verified.protectedHeader.typ}`)
+    const isEct = isTyped && uuid.test(`${jti}`) && uuid.test(`${wid}`) && Array.isArray(par)
+    must(isEct, 403, 'ect_malformed', 'This is no Execution Context Token.')
+    return verified.payload as unknown as Claims
   }
 }
 
-function refused(error: { code?: string; claim?: string; message: string }): never {
+function refuse(error: { code?: string; claim?: string; message: string }): never {
   const code = codes[error.claim ?? ''] ?? codes[error.code ?? ''] ?? 'ect_malformed'
   throw new Refusal(403, code, `The token does not verify: ${error.message}.`)
 }
