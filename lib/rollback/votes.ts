@@ -58,7 +58,7 @@ const reasonWords: Record<CannotPrepare, string> = {
 }
 
 /** Why a holder cannot, as a clause. */
-export function whyUnprepared(reason: CannotPrepare | undefined): string {
+function whyUnprepared(reason: CannotPrepare | undefined): string {
   return reason === undefined ? 'it gave no reason' : reasonWords[reason]
 }
 

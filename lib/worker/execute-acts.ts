@@ -20,7 +20,7 @@ import type { Turn, Undoing } from './undo-act'
 /** Acts whose tokens are being written or whose undo is under way. */
 const inHandAtOnce = 64
 /** Undos under way, all agents together. */
-export const callsAtOnce = 32
+const callsAtOnce = 32
 /** Undos of this installation itself that are under way. */
 const hereAtOnce = 16
 
