@@ -126,7 +126,8 @@ function doneBefore(ledger: CausalLedger, from: Seq): Seq[] {
 }
 
 function isError(fact: Fact | undefined): boolean {
-  return fact?.type === 'error' && fact.severity !== 'info'
+  const tells = fact?.type === 'error' || (fact?.type === 'reported' && fact.meaning === 'error')
+  return tells && fact.severity !== 'info'
 }
 
 function linkOf({ rows, facts }: CausalLedger, seq: Seq, by: CausalLink['by']): CausalLink {
@@ -137,8 +138,13 @@ function linkOf({ rows, facts }: CausalLedger, seq: Seq, by: CausalLink['by']): 
     ...(row.node !== undefined && { node: row.node, visit: row.visit }),
     by,
     isError: isError(fact),
-    words: fact?.type === 'error' ? fact.description || fact.code : (row.words ?? row.act),
+    words: wordsOf(fact) ?? row.words ?? row.act,
   }
+}
+
+function wordsOf(fact: Fact | undefined): string | undefined {
+  if (fact?.type === 'error') return fact.description || fact.code
+  return fact?.type === 'reported' && fact.meaning === 'error' ? fact.description || undefined : undefined
 }
 
 /** The line from a cause's node to its effect's: the edge between them, or the shortest way where none joins them. */
