@@ -35,7 +35,7 @@ export function PoolBlock({
           </span>
         )}
         <span className="flex-1" />
-        <span className="num text-ink-3">
+        <span className="num text-ink-3 max-md:order-last max-md:w-full">
           {capacity ? capacityWords(capacity) : placesWords(pool)}
           {limits.requestsPerMinute !== undefined &&
             `, ${limits.requestsPerMinute.toLocaleString('en-US')} a minute each`}
@@ -64,7 +64,7 @@ function Workflow({ use, pool, now }: { use: PoolRow['workflows'][number]; pool:
   const { workflow, running, queued, requests, oldestAt } = use
   const quota = limits.requestsPerMinute
   return (
-    <li className="grid grid-cols-[minmax(0,1fr)_240px_240px_200px] items-center gap-x-6 gap-y-1 py-1.5 max-lg:grid-cols-[minmax(0,1fr)_180px_180px_150px] max-md:grid-cols-1 max-md:border-t max-md:py-2">
+    <li className="grid grid-cols-[minmax(0,1fr)_220px_310px_200px] items-center gap-x-6 gap-y-1 py-1.5 max-lg:grid-cols-[minmax(0,1fr)_190px_180px_170px] max-md:grid-cols-1 max-md:border-t max-md:py-2">
       <Link
         href={links.runs({ workflow })}
         className="truncate underline-offset-2 hover:underline max-md:py-1"

@@ -87,7 +87,7 @@ it('says which bound does not fit', async () => {
     status: 400,
     body: {
       code: 'bad_request',
-      detail: 'connections_per_workflow: One workflow cannot have more than all together.',
+      detail: 'One workflow cannot have more than all together.',
       field: 'connections_per_workflow',
     },
   })

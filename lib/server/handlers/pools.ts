@@ -100,5 +100,5 @@ function fitting<T>(schema: z.ZodType<T>, body: unknown): T {
   if (read.success) return read.data
   const [issue] = read.error.issues
   const field = issue?.path.join('.') ?? ''
-  throw new Problem('bad_request', `${field || 'The body'}: ${issue?.message ?? 'does not fit'}`, { field })
+  throw new Problem('bad_request', issue?.message ?? 'The body does not fit.', { field })
 }
