@@ -18,9 +18,9 @@ export async function prepare(parts: Parts, call: Call): Promise<Answer> {
   const [reason, conflicting_rollback_id] = await whyNot(parts, call, kept)
   const said = { rollback_id, checkpoint_id: call.json.checkpoint_id }
   const no = { ...said, status: 'cannot_prepare', reason, conflicting_rollback_id }
-  const lock = { rollback_id, scope: call.json.scope, until: parts.now() + lockMs }
-  if (!reason) await parts.shelf.put('locks', id, lock)
-  return { status: 200, body: reason ? no : { ...said, status: 'prepared' } }
+  if (reason) return { status: 200, body: no }
+  await parts.shelf.put('locks', id, { rollback_id, scope: call.json.scope, until: parts.now() + lockMs })
+  return { status: 200, body: { ...said, status: 'prepared' } }
 }
 
 export async function rollback(parts: Parts, call: Call): Promise<Answer> {
@@ -30,8 +30,7 @@ export async function rollback(parts: Parts, call: Call): Promise<Answer> {
     const [reason, by] = await whyNot(parts, call, kept)
     must(kept, 404, 'checkpoint_missing', `${parts.agent.name} has no checkpoint ${id}.`)
     must(reason !== 'expired', 409, 'checkpoint_expired', `The time of the checkpoint ${id} has passed.`)
-    const more = { conflicting_rollback_id: by }
-    must(!by, 409, 'rollback_conflict', `The rollback ${by} holds this checkpoint.`, more)
+    must(!by, 409, 'rollback_conflict', `${by} holds this checkpoint.`, { conflicting_rollback_id: by })
     const said = await restored(parts, call.claims, kept)
     await parts.shelf.drop('locks', id)
     return { status: 200, body: { rollback_id, ...said, checkpoint_id: call.json.checkpoint_id } }

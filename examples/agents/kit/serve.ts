@@ -32,12 +32,11 @@ export type Parts = Awaited<ReturnType<typeof openParts>>
 type Route = (parts: Parts, call: Call) => Promise<Answer>
 
 const [keptMs, maxBodyBytes] = [7 * 86_400_000, 1_048_576]
-const kinds = ['seen', 'answers', 'locks', 'runs', 'checkpoints']
 
 async function openParts(agent: Agent, { folder, callers, calls, log = () => {}, now = Date.now }: Options) {
   const shelf = new Shelf(folder)
   const keys = await openKeys(shelf)
-  for (const kind of kinds) await shelf.purge(kind, now())
+  for (const kind of ['seen', 'answers', 'locks', 'runs', 'checkpoints']) await shelf.purge(kind, now())
   const checkpoints = new Checkpoints(agent, shelf, keys)
   const tokens = { keys, sign: signerOf(agent.id, keys, now), verify: verifierOf(callers, now) }
   const own = { calls: calls ?? new Breaker(now), baseUrl: '', line: Promise.resolve() as Promise<unknown> }
@@ -96,8 +95,7 @@ async function sent(parts: Parts, request: IncomingMessage): Promise<Sent> {
   const body = typeof said === 'string' ? said : JSON.stringify(said)
   const type = typeof said === 'string' ? 'text/plain' : `application/${status < 400 ? '' : 'problem+'}json`
   const headers: Record<string, string> = { 'content-type': type, 'cache-control': 'no-store' }
-  const { retry_after_s: wait } = said as Values
-  if (wait) headers['retry-after'] = `${wait}`
+  if (status === 503) headers['retry-after'] = `${(said as Values).retry_after_s ?? 1}`
   if (!call.claims) return { status, headers, body }
   const { iss: aud, wid, jti } = call.claims
   const signed = { aud, wid, par: [jti], exec_act: 'hp:agent_answer', out_hash: sha256(body) }

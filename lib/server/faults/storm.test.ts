@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { labId } from '@/examples/lab/lab-agent'
 import type { RunId } from '@/lib/base/ids'
 import type { Browser } from '../testing/console'
-import { type LabName, LabScene } from '../testing/lab-scene'
+import { type LabName, LabScene, oneStep } from '../testing/lab-scene'
 
 let scene: LabScene
 let otto: Browser
@@ -91,15 +91,11 @@ describe('an agent that dies between prepare and execute', () => {
 
   it('is asked again when it is back, and restores once', async () => {
     const before = states()
-    const version = await scene.example('storm-failover')
+    const version = await scene.workflow(oneStep('steer', 'dns-steering', 'shift-weight'))
     const run = await scene.start(version)
-    await scene.until(
-      run,
-      'The end or a wait',
-      ({ visits }) => visits.get('steer-dns')?.state.status === 'done' || undefined,
-    )
+    await scene.until(run, 'The end', ({ state }) => (state.status === 'ended' ? true : undefined))
     await scene.fail('dns-steering', { kind: 'dies' })
-    const rollback = await scene.rollBack(otto, run, 'steer-dns', 'single')
+    const rollback = await scene.rollBack(otto, run, 'step', 'single')
     const status = await scene.until(
       run,
       'The result',
