@@ -23,6 +23,7 @@ export function effectsFor(
   return {
     runId: header.runId,
     signal: step.signal,
+    ...(step.until !== undefined && { until: step.until }),
     get idempotencyKey() {
       return sha256(`${header.runId}/${step.node}/${step.visit}/${step.attempt}`)
     },

@@ -47,6 +47,8 @@ export interface ReachingStep {
   visit: number
   attempt: number
   signal: AbortSignal
+  /** When the step is out of time, ms since the epoch. */
+  until?: number
   follows: readonly string[]
   /** Fires when the worker takes nothing more in hand: what only waits is let go at once. */
   draining: AbortSignal

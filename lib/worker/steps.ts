@@ -197,12 +197,14 @@ export class Steps {
 
   private effectsFactory(run: Run, header: RunHeader, node: string, visit: number): Standing['effects'] {
     const frozen = { graph: run.graph, start: run.start } as Run
+    const known = run.graph.nodes.get(node)
     return (attempt, signal, follows = []) =>
       effectsFor(this.ports, frozen, header, {
         node,
         visit,
         attempt,
         signal,
+        until: known && this.ports.timer.now() + this.limitMs({ node: known, endsAt: endsAt(run) }),
         follows,
         draining: this.draining,
         lost: this.hold.lost,
@@ -480,7 +482,7 @@ export class Steps {
   }
 
   /** Milliseconds the work may take: the step's own time, and no more than the run has left. */
-  private limitMs({ node, endsAt: runEnds }: Standing): number {
+  private limitMs({ node, endsAt: runEnds }: Pick<Standing, 'node' | 'endsAt'>): number {
     const own = this.timeoutS(node) * 1000
     if (runEnds === undefined) return own
     const left = runEnds + afterEndMs - this.ports.timer.now()
