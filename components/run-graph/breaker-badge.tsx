@@ -1,11 +1,12 @@
 'use client'
 import Link from 'next/link'
 import { BreakerShape } from '@/components/breakers/breaker-mark'
+import { partyName } from '@/lib/base/party-name'
 import { countdown } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
 import { useNow } from '@/lib/ui/now'
 import type { BreakerFrame } from '@/lib/view/circuit-frame'
-import { breakerWords, partyName } from '@/lib/view/circuit-words'
+import { breakerWords } from '@/lib/view/circuit-words'
 
 /** A breaker on the edges into a step, with its word and the time left below: a link to the breaker itself. */
 export function BreakerBadge({ breaker }: { breaker: BreakerFrame }) {

@@ -1,11 +1,11 @@
 'use client'
 import Link from 'next/link'
 import { BreakerShape } from '@/components/breakers/breaker-mark'
+import { partyName } from '@/lib/base/party-name'
 import { countdown } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
 import { useNow } from '@/lib/ui/now'
 import type { BreakerFrame } from '@/lib/view/circuit-frame'
-import { partyName } from '@/lib/view/circuit-words'
 
 /** Why a step stands behind a breaker, when it tries again, and where the breaker is. */
 export function BreakerWait({

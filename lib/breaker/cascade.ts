@@ -12,6 +12,7 @@
  * and the oldest are forgotten past a bound. The same pattern at the same origin is said once, and again only when it
  * has grown to twice as many as were told of, or past the number that asks for a person.
  */
+import { partyName } from '@/lib/base/party-name'
 import type { CascadePattern, CircuitStatus } from './terms'
 
 /** What the watch is told of. `at` is ms since the epoch; `token` is the `jti` of the token that says so. */
@@ -150,7 +151,7 @@ export class CascadeWatch {
           origin: input.downstream,
           affected: [input.downstream, ...(input.caller === undefined ? [] : [input.caller])],
           restsOn: input.token === undefined ? [] : [input.token],
-          description: `${spoken(input.downstream)} answers in ${Math.round(input.p99Ms)} ms, where ${Math.round(input.usualMs)} ms are usual (99th percentile)`,
+          description: `${partyName(input.downstream)} answers in ${Math.round(input.p99Ms)} ms, where ${Math.round(input.usualMs)} ms are usual (99th percentile)`,
           at: input.at,
         })
       case 'exhausted':
@@ -159,7 +160,7 @@ export class CascadeWatch {
           origin: input.name,
           affected: [...new Set([input.name, ...(input.affected ?? [])])],
           restsOn: input.token === undefined ? [] : [input.token],
-          description: `${spoken(input.name)} has no room left, and work waits for it`,
+          description: `${partyName(input.name)} has no room left, and work waits for it`,
           at: input.at,
         })
     }
@@ -224,7 +225,7 @@ export class CascadeWatch {
       node: first.node.slice(first.node.indexOf(' ') + 1),
       affected,
       restsOn: restsOn.reverse(),
-      description: `A failure of ${spoken(first.who)} went up a chain of ${affected.length}: ${sentenceOf(affected)}`,
+      description: `A failure of ${partyName(first.who)} went up a chain of ${affected.length}: ${sentenceOf(affected)}`,
       at,
     })
   }
@@ -277,7 +278,7 @@ export class CascadeWatch {
       origin: downstream,
       affected: [downstream, ...callers],
       restsOn: [...group.failed.values()].map((opened) => opened.token),
-      description: `${group.failed.size} breakers on ${spoken(downstream)} opened within ${Math.round(this.#thresholds.windowMs / 1000)} s: it is what ${sentenceOf(callers.map(spoken))} share`,
+      description: `${group.failed.size} breakers on ${partyName(downstream)} opened within ${Math.round(this.#thresholds.windowMs / 1000)} s: it is what ${sentenceOf(callers.map(partyName))} share`,
       at,
     })
   }
@@ -341,14 +342,8 @@ class Bounded<K, V> {
   }
 }
 
-/** A name as sentences say it: what follows the kind, or the last part of a SPIFFE id. */
-function spoken(name: string): string {
-  if (name.startsWith('spiffe://')) return name.slice(name.lastIndexOf('/') + 1)
-  return name.replace(/^(workflow|backend|mcp|host):/, '')
-}
-
 function sentenceOf(names: readonly string[]): string {
-  const shown = names.slice(0, 4).map(spoken)
+  const shown = names.slice(0, 4).map(partyName)
   const more = names.length - shown.length
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
 }

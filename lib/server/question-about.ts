@@ -1,11 +1,11 @@
 /** What a question is about, for its card: read from the run's fold, and of breakers from the store. */
 import { isJsonObject, type JsonObject } from '@/lib/base/json'
+import { partyName } from '@/lib/base/party-name'
 import type { CircuitRecord } from '@/lib/engine/circuit-ports'
 import type { Approval, Rollback, Run } from '@/lib/engine/run'
 import { statusWithoutAct } from '@/lib/rollback/outcome'
 import type { Plan } from '@/lib/rollback/plan'
 import type { CircuitParty } from '@/lib/view/circuit-wire'
-import { partyName } from '@/lib/view/circuit-words'
 import type { AboutCircuit, AboutError, AboutRollback, QuestionAbout } from '@/lib/view/question-wire'
 import { readJson } from '@/lib/worker/run-book'
 import type { Installation } from './installation'

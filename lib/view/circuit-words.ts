@@ -28,12 +28,6 @@ export function shownBreaker(
   return state.calculated.status
 }
 
-/** `spiffe://lab/agent/classifier` is "classifier", `workflow:bgp-failover` "bgp-failover", `host:10.0.0.2:443` "10.0.0.2:443". */
-export function partyName(party: string): string {
-  if (party.startsWith('spiffe://')) return party.split('/').at(-1) || party
-  return party.replace(/^(workflow|backend|mcp|host):/, '') || party
-}
-
 /** What kind of thing it is: "agent", "workflow", "model backend", "MCP server", "host". */
 export function partyKind(party: string): string {
   if (party.startsWith('spiffe://')) return 'agent'

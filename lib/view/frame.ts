@@ -11,6 +11,7 @@
  *   pending, cannot be reached      skipped      a step before it failed, or the run is over
  */
 
+import { partyName } from '@/lib/base/party-name'
 import { noEndReported } from '@/lib/engine/evolve-reported'
 import type { Actor } from '@/lib/engine/facts'
 import { endingOf } from '@/lib/engine/outcome'
@@ -19,7 +20,6 @@ import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
 import { nodeKind } from '@/lib/nodes/registry'
 import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import { type BreakerFrame, breakerFrame, guardsOf } from './circuit-frame'
-import { partyName } from './circuit-words'
 import { type EdgeFrames, edgeFrames } from './edge-frame'
 import { exhaustedWords } from './exhausted-words'
 import { ranOut } from './ran-out'

@@ -423,7 +423,7 @@ describe('one question', () => {
       node: 'ask',
       because: 'several',
       callers: ['workflow:w0', 'workflow:w1', 'workflow:w2'],
-      sentence: `3 breakers on ${b} opened within a minute; its probes are held until you decide`,
+      sentence: `3 breakers on b opened within a minute; its probes are held until you decide`,
     })
     await hands.pass(120)
     expect((await refusalOf(circuits, 'workflow:w7')).refusal).toMatchObject({ because: 'held' })
@@ -482,7 +482,7 @@ describe('one question', () => {
       {
         because: 'again',
         reopened: 3,
-        sentence: `The breaker on ${b} opened again after 3 probes; its probes are held until you decide`,
+        sentence: `The breaker on b opened again after 3 probes; its probes are held until you decide`,
       },
     ])
   })

@@ -21,8 +21,10 @@
  * Rollbacks are counted and never refused (`counted`): what must be put back is put back, whatever its agent's breaker
  * says, and an agent that fails at it is as unwell as one that fails at anything else.
  */
+
 import { sha256 } from '@/lib/base/hash'
 import { type Mint, type RunId, uuidOfText } from '@/lib/base/ids'
+import { partyName } from '@/lib/base/party-name'
 import { isProblem, Problem } from '@/lib/base/problem'
 import {
   defaultPolicy,
@@ -560,8 +562,8 @@ export class CircuitBook {
       callers,
       reopened: calculated.reopened,
       sentence: several
-        ? `${opened.length} breakers on ${downstream} opened within a minute; its probes are held until you decide`
-        : `The breaker on ${downstream} opened again after ${calculated.reopened} probes; its probes are held until you decide`,
+        ? `${opened.length} breakers on ${partyName(downstream)} opened within a minute; its probes are held until you decide`
+        : `The breaker on ${partyName(downstream)} opened again after ${calculated.reopened} probes; its probes are held until you decide`,
     }
     // Outside of the turn: the question is a commit of a run, and the call need not wait for it.
     void this.#question(onShared, shared)

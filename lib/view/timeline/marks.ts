@@ -2,9 +2,10 @@
  * Marks: the tokens one jumps to. What a person did is told from what the engine did by who the token says did it:
  * silence and the engine are nobody.
  */
+
+import { partyName } from '@/lib/base/party-name'
 import type { Fact } from '@/lib/engine/facts'
 import { actWords } from '../act-words'
-import { partyName } from '../circuit-words'
 import type { Mark, MarkKind, Seq, Transition } from './terms'
 
 /** What people may do to a run. A program with an API token acts for a person, and counts as one. */
