@@ -111,9 +111,7 @@ test.describe
           .getByRole('button', { name: /^vote \d+$/ })
           .first()
           .click()
-        await expect(page.getByRole('complementary', { name: /^Token \d+$/ })).toContainText(
-          'cannot prepare',
-        )
+        await expect(page.getByRole('complementary', { name: /^Token \d+$/ })).toContainText('cannot prepare')
         await page.getByRole('button', { name: 'Back to the step' }).click()
       })
       const evidence = page.getByRole('region', { name: 'Evidence' })

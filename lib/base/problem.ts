@@ -124,6 +124,7 @@ export const problemStatus = {
   data_folder_taken: 503,
   lease_lost: 409,
   sequence_taken: 409,
+  probe_taken: 409,
   internal: 500,
 } as const satisfies Record<string, number>
 

@@ -82,7 +82,10 @@ export interface CircuitStore {
   ofDownstream(downstream: string): Promise<CircuitRecord[]>
   /** Circuits with `mark > after`, and all holds there are now. */
   news(after: number): Promise<CircuitNews>
-  /** One transaction, durable when it resolves. Throws Problem `sequence_taken`, and the store's. Answers with the row. */
+  /**
+   * One transaction, durable when it resolves. Throws Problem `sequence_taken`, and the store's; and `probe_taken` for a
+   * probe of a downstream that another circuit's probe is out to (cascade section 4.3: one at a time). Answers with the row.
+   */
   commit(commit: CircuitCommit): Promise<CircuitRecord>
   /** Makes rows for circuits that nothing has happened to; what is there stays as it is. */
   ensure(circuits: (CircuitName & { state: CircuitState; at: number })[]): Promise<void>

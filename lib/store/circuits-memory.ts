@@ -1,4 +1,5 @@
 import type { RunId } from '@/lib/base/ids'
+import { probedUntil } from '@/lib/breaker/probed-until'
 import type { CircuitState } from '@/lib/breaker/terms'
 import { firstPrevHashSync } from '@/lib/ect/chain-node'
 import type {
@@ -40,6 +41,11 @@ export function memoryCircuits(waits: () => Iterable<[RunId, readonly string[]]>
       holds: copied([...holds.values()]),
     }),
     async commit({ circuit, expectedRevision, state, tokens: added, at }) {
+      if (state.calculated.status === 'half_open') {
+        const all = [...circuits.values()].filter(({ downstream }) => downstream === circuit.downstream)
+        const until = probedUntil(all, circuit.id, at)
+        if (until !== undefined) throw refusals.probeTaken(circuit.downstream, until)
+      }
       if (expectedRevision === 0) create(circuit, state, at)
       const { id } = circuit
       const row = circuits.get(id)

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { RunId } from '@/lib/base/ids'
+import { probedUntil } from '@/lib/breaker/probed-until'
 import type { CallCounts, CircuitState } from '@/lib/breaker/terms'
 import { firstPrevHashSync } from '@/lib/ect/chain-node'
 import type {
@@ -76,6 +77,10 @@ export function sqliteCircuits(db: Database, writer: GroupWriter | undefined): C
 function applyCommit(sql: Statements, commit: CircuitCommit): CircuitRecord {
   const { circuit, expectedRevision, state, tokens, at } = commit
   const { id, wid, caller, downstream } = circuit
+  if (state.calculated.status === 'half_open') {
+    const until = probedUntil(sql.ofDownstream.all(downstream).map(recordOf), id, at)
+    if (until !== undefined) throw refusals.probeTaken(downstream, until)
+  }
   if (expectedRevision === 0) {
     sql.create.run(id, wid, caller, downstream, JSON.stringify(state), 0, firstPrevHashSync(wid), at)
   }

@@ -77,6 +77,17 @@ export function keepingCircuits(store: () => Store): void {
     expect(await circuits().tokens(circuit.id, { limit: 10 })).toHaveLength(2)
   })
 
+  it('lets one probe of a downstream out at a time, whoever calls it', async () => {
+    const [one, other] = [aCircuit('backend:probed'), aCircuit('backend:probed')]
+    const probing = { since: 2_000, probe: 'p', until: 62_000, cooldownS: 30, reopened: 0 }
+    const halfOpen: CircuitState = { calculated: { status: 'half_open', ...probing } }
+    for (const circuit of [one, other]) await circuits().commit(change(circuit, 0))
+    await circuits().commit(change(one, 1, halfOpen))
+    await expect(circuits().commit(change(other, 1, halfOpen))).rejects.toMatchObject({ code: 'probe_taken' })
+    expect(await circuits().get(other.id)).toMatchObject({ revision: 1 })
+    await circuits().commit({ ...change(other, 1, halfOpen), at: 62_000 })
+  })
+
   it('tells what changed since, and all holds', async () => {
     const [one, two] = [aCircuit(), aCircuit()]
     const { mark } = await circuits().commit(change(one, 0))

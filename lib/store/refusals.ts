@@ -36,6 +36,15 @@ export function circuitMoved(circuit: string, expected: number, found: number): 
   )
 }
 
+/** Another circuit's probe of the same downstream is out. */
+export function probeTaken(downstream: string, until: number): Problem {
+  return new Problem(
+    'probe_taken',
+    `Another probe of ${downstream} is out until ${new Date(until).toISOString()}; one goes at a time`,
+    { downstream, until },
+  )
+}
+
 export function runUnknown(runId: string): Problem {
   return new Problem('not_found', `There is no run ${runId} in this store`, { runId })
 }

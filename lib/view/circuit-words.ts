@@ -15,19 +15,6 @@ export const breakerWords: Record<ShownBreaker, string> = {
   forced_closed: 'forced closed',
 }
 
-/** How it stands at `now`: a word of a person that has lapsed counts no more. */
-export function shownBreaker(
-  state: {
-    calculated: { status: CircuitStatus }
-    forced?: { to: 'open' | 'closed'; until: number } | undefined
-  },
-  now: number,
-): ShownBreaker {
-  const { forced } = state
-  if (forced && forced.until > now) return forced.to === 'open' ? 'forced_open' : 'forced_closed'
-  return state.calculated.status
-}
-
 /** What kind of thing it is: "agent", "workflow", "model backend", "MCP server", "host". */
 export function partyKind(party: string): string {
   if (party.startsWith('spiffe://')) return 'agent'

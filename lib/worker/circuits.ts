@@ -135,6 +135,8 @@ const entriesKept = 10_000
 /** Somebody writes without end. */
 const fenceAttempts = 50
 const maxCallMs = 86_400_000
+/** How long a call waits for another circuit's probe of the same downstream before it is refused. */
+const probeTurnMs = 2_000
 
 interface Entry {
   name: CircuitName & { caller: Caller; downstream: Downstream }
@@ -161,6 +163,8 @@ export class CircuitBook {
   #latest: Entry | undefined
   readonly #opening = new Map<string, Promise<Entry>>()
   readonly #dirty = new Set<Entry>()
+  /** Probes that this process has out, by downstream: of all circuits on it, one at a time. */
+  readonly #probes = new Map<string, { over: Promise<void>; end: () => void }>()
   readonly #closed = new AbortController()
   #holds = new Map<string, CircuitHold>()
   #mark = 0
@@ -292,9 +296,11 @@ export class CircuitBook {
     this.#latest = entry
     const answer = permit(entry.state, now, '', policy, this.#isHeld(entry))
     if (answer.next) {
-      return this.#admit(entry, who).then((probe) =>
-        this.#made(entry, who, call, judge, probe, this.#ports.timer.now()),
-      )
+      return this.#admit(entry, who).then((probe) => {
+        const made = this.#made(entry, who, call, judge, probe, this.#ports.timer.now())
+        const { downstream } = entry.name
+        return probe === undefined ? made : made.finally(() => this.#probes.get(downstream)?.end())
+      })
     }
     if (answer.pass) return this.#made(entry, who, call, judge, undefined, now)
     return Promise.reject(this.#refused(entry, answer.because, answer.retryAt, now))
@@ -313,11 +319,52 @@ export class CircuitBook {
           throw this.#refused(entry, answer.because, answer.retryAt, now)
         }
         const event = eventBetween(entry.state, answer.next, entry.policy.windowS)
-        const isMade = await this.#change(entry, answer.next, event, who)
-        if (isMade && answer.pass) return probe
+        if (!answer.pass) {
+          await this.#change(entry, answer.next, event, who)
+          continue
+        }
+        if (!(await this.#probeTurn(entry))) throw this.#refused(entry, 'probing', now + laterMs(entry), now)
+        if (this.#probes.has(entry.name.downstream)) continue
+        const over = this.#beginProbe(entry)
+        try {
+          if (await this.#change(entry, answer.next, event, who)) return probe
+          over()
+        } catch (error) {
+          over()
+          if (!isProblem(error, 'probe_taken')) throw error
+          throw this.#refused(entry, 'probing', now + laterMs(entry), now)
+        }
       }
       throw new Problem('store_busy', changedWithoutEnd)
     })
+  }
+
+  /** Waits a little while another circuit's probe is out to the same downstream; false when it still is. */
+  async #probeTurn({ name }: Entry): Promise<boolean> {
+    const { timer } = this.#ports
+    const other = this.#probes.get(name.downstream)
+    if (!other) return true
+    const waited = new AbortController()
+    await Promise.race([other.over, timer.waitUntil(timer.now() + probeTurnMs, waited.signal)])
+    waited.abort()
+    return this.#probes.get(name.downstream) !== other
+  }
+
+  /** Marks a downstream as probed by this process; answers with how to end that. */
+  #beginProbe({ name }: Entry): () => void {
+    let end: () => void = () => undefined
+    const over = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const probe = {
+      over,
+      end: () => {
+        if (this.#probes.get(name.downstream) === probe) this.#probes.delete(name.downstream)
+        end()
+      },
+    }
+    this.#probes.set(name.downstream, probe)
+    return probe.end
   }
 
   #isHeld(entry: Entry): boolean {
@@ -895,4 +942,9 @@ function changeOf({ name, state, policy }: Entry, before: CircuitState, jti: str
     reopened: calculated.status === 'closed' ? 0 : calculated.reopened,
     change: jti,
   }
+}
+
+/** When a call asks again that found another circuit's probe out: each circuit a little apart from the others. */
+function laterMs({ name }: Entry): number {
+  return 1_000 + (Number.parseInt(name.id.replace(/[^0-9]/g, '').slice(0, 6) || '0', 10) % 2_000)
 }

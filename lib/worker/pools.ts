@@ -10,7 +10,6 @@
  */
 import { nodeKind } from '@/lib/nodes/registry'
 import type { PoolAsk, PoolName } from '@/lib/pool/terms'
-import { EffectFailed } from '@/lib/runners/runner'
 import type { GraphNode } from '@/lib/workflow/graph'
 
 export interface Pools {
@@ -44,15 +43,6 @@ export function poolOf(node: GraphNode): PoolName | undefined {
   }
   const asks = Object.values(node.resources ?? {}).some((amount) => amount !== undefined && amount > 0)
   return asks && nodeKind(node.kind) && !kindsOfRuns.has(node.kind) ? 'here' : undefined
-}
-
-/** What a step that lost its place to critical work fails with, where its attempt is recorded already. */
-export function preempted({ label }: GraphNode): EffectFailed {
-  return new EffectFailed(
-    'preempted',
-    `${label} gave its place to critical work before it did anything; it is tried again`,
-    { errorType: 'resource_exhausted', retriable: true },
-  )
 }
 
 const never = new AbortController().signal
