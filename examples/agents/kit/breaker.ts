@@ -5,12 +5,13 @@
 import { must } from './terms'
 
 /** `until`: when a probe may go; of a probe, when it counts as failed. */
-type Circuit = Record<'until' | 'cooldownS' | 'errorRate' | 'lastFailure', number> & {
+type Circuit = Record<'until' | 'cooldownS' | 'error_rate', number> & {
   state: 'closed' | 'open' | 'half_open'
   calls: { at: number; ok: boolean }[]
+  last_failure?: string
 }
 
-const fresh: Circuit = { state: 'closed', calls: [], until: 0, cooldownS: 30, errorRate: 0, lastFailure: 0 }
+const fresh: Circuit = { state: 'closed', calls: [], until: 0, cooldownS: 30, error_rate: 0 }
 const [windowS, threshold, minCalls, maxCooldownS, probeS] = [60, 0.5, 5, 300, 30]
 
 export class Breaker {
@@ -33,23 +34,22 @@ export class Breaker {
 
   /** As `GET /.well-known/cascade/circuits` shows them. */
   circuits() {
-    return [...this.#circuits].map(([downstream_agent, { state, errorRate, lastFailure, until }]) => {
-      const last_failure = lastFailure > 0 ? new Date(lastFailure).toISOString() : undefined
+    return [...this.#circuits].map(([downstream_agent, { state, error_rate, last_failure, until }]) => {
       const cooldown_remaining_s = state === 'open' ? Math.max(0, Math.ceil((until - this.now()) / 1000)) : 0
-      const seen = { error_rate: errorRate, window_s: windowS, last_failure, cooldown_remaining_s }
-      return { downstream_agent, state, ...seen, forced: false }
+      const seen = { error_rate, window_s: windowS, last_failure }
+      return { downstream_agent, state, ...seen, cooldown_remaining_s, forced: false }
     })
   }
 
   #over(circuit: Circuit, isProbe: boolean, ok: boolean): void {
     const at = this.now()
-    if (!ok) circuit.lastFailure = at
+    if (!ok) circuit.last_failure = new Date(at).toISOString()
     const cooldownS = Math.min(isProbe ? circuit.cooldownS * 2 : fresh.cooldownS, maxCooldownS)
     const open = { state: 'open', cooldownS, until: at + cooldownS * 1000 }
-    if (isProbe) Object.assign(circuit, ok ? { ...fresh, lastFailure: circuit.lastFailure } : open)
+    if (isProbe) Object.assign(circuit, ok ? fresh : open)
     if (isProbe || circuit.state !== 'closed') return
     circuit.calls = [...circuit.calls, { at, ok }].filter((one) => one.at > at - windowS * 1000).slice(-999)
-    circuit.errorRate = circuit.calls.filter((one) => !one.ok).length / circuit.calls.length
-    if (circuit.calls.length >= minCalls && circuit.errorRate > threshold) Object.assign(circuit, open)
+    circuit.error_rate = circuit.calls.filter((one) => !one.ok).length / circuit.calls.length
+    if (circuit.calls.length >= minCalls && circuit.error_rate > threshold) Object.assign(circuit, open)
   }
 }

@@ -1,19 +1,17 @@
 /* Files that are there after a power cut: written beside, synced, renamed into place, the folder synced. */
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
 export async function writeDurably(file: string, bytes: string | Uint8Array, mode = 0o600): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-  const beside = `${file}.${randomUUID()}.part`
-  const handle = await open(beside, 'wx', mode)
-  await handle.chmod(mode)
-  await handle.writeFile(bytes)
-  await handle.sync().finally(() => handle.close())
+  const [folder, beside] = [path.dirname(file), `${file}.${randomUUID()}.part`]
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await writeFile(beside, bytes, { flag: 'wx', mode, flush: true })
+  await chmod(beside, mode) // The umask may have narrowed it.
   await rename(beside, file)
-  const folder = await open(path.dirname(file), 'r')
-  await folder.sync().finally(() => folder.close())
+  const handle = await open(folder)
+  await handle.sync().finally(() => handle.close())
 }
 
 /** Small JSON documents by kind and name. Of most, `until` (ms) says when they may be forgotten. */

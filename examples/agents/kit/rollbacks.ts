@@ -5,56 +5,53 @@
  */
 import type { Checkpoint } from './checkpoints'
 import { type Call, firstAnswer, type Parts } from './serve'
-import { type Answer, must, type Values } from './terms'
-import { type Claims, uuid } from './tokens'
+import { type Answer, must, ok, type Values } from './terms'
+import { type Claims, spelled, uuidIn } from './tokens'
 
 type Lock = { rollback_id: string; scope: string; until: number }
 const breadth = ['single', 'sub_dag', 'full_workflow']
 const lockMs = 60_000
-export const bare = (id: unknown) => `${id}`.replace(/^urn:uuid:/, '')
 
 export async function prepare(parts: Parts, call: Call): Promise<Answer> {
-  const { rollback_id, id, kept } = await asked(parts, call)
-  const [reason, conflicting_rollback_id] = await whyNot(parts, call, kept)
-  const said = { rollback_id, checkpoint_id: call.json.checkpoint_id }
-  const no = { ...said, status: 'cannot_prepare', reason, conflicting_rollback_id }
-  if (reason) return { status: 200, body: no }
-  await parts.shelf.put('locks', id, { rollback_id, scope: call.json.scope, until: parts.now() + lockMs })
-  return { status: 200, body: { ...said, status: 'prepared' } }
+  const { rollback_id, id, reason, by } = await asked(parts, call)
+  const { scope, checkpoint_id } = call.json
+  const no = { status: 'cannot_prepare', reason, conflicting_rollback_id: by }
+  if (!reason) await parts.shelf.put('locks', id, { rollback_id, scope, until: parts.now() + lockMs })
+  return ok({ rollback_id, checkpoint_id, ...(reason ? no : { status: 'prepared' }) })
 }
 
 export async function rollback(parts: Parts, call: Call): Promise<Answer> {
-  const { rollback_id, id, kept } = await asked(parts, call)
+  const { rollback_id, id, kept, reason, by } = await asked(parts, call)
   const names = [call.claims.jti, rollback_id].map((of) => `rollback ${call.claims.wid} ${of} ${id}`)
   return firstAnswer(parts, names, '', async () => {
-    const [reason, by] = await whyNot(parts, call, kept)
     must(kept, 404, 'checkpoint_missing', `${parts.agent.name} has no checkpoint ${id}.`)
     must(reason !== 'expired', 409, 'checkpoint_expired', `The time of the checkpoint ${id} has passed.`)
     must(!by, 409, 'rollback_conflict', `${by} holds this checkpoint.`, { conflicting_rollback_id: by })
     const said = await restored(parts, call.claims, kept)
     await parts.shelf.drop('locks', id)
-    return { status: 200, body: { rollback_id, ...said, checkpoint_id: call.json.checkpoint_id } }
+    return ok({ rollback_id, ...said, checkpoint_id: call.json.checkpoint_id })
   })
 }
 
 /** Only the run that made the checkpoint, with a token that asks for this one, gets it back. */
-async function asked({ checkpoints }: Parts, { claims, json }: Call) {
-  const [rollback_id, id] = [`${json.rollback_id}`, bare(json.checkpoint_id)]
-  const isWhole = /^[\w:.-]{1,200}$/.test(rollback_id) && uuid.test(id)
-  must(isWhole, 400, 'bad_request', 'A rollback_id and the UUID of a checkpoint_id were expected.')
+async function asked(parts: Parts, { claims, json }: Call) {
+  const [rollback_id, id] = [`${json.rollback_id}`, uuidIn(json.checkpoint_id)]
+  const isWhole = /^[\w:.-]{1,200}$/.test(rollback_id)
+  must(isWhole && id, 400, 'bad_request', 'A rollback_id and the UUID of a checkpoint_id were expected.')
   const { exec_act: act, wid, iss, par } = claims
   const isFor = ['atd:rollback_request', 'rollback_start'].includes(act)
   must(isFor, 403, 'ect_claim_invalid', `A token for "${act}" does not ask for a rollback.`)
-  const kept = await checkpoints.get(id)
+  const kept = await parts.checkpoints.get(id)
   const isOurs = !kept || (kept.wid === wid && kept.iss === iss)
   must(isOurs, 403, 'rollback_outside_run', 'The checkpoint belongs to another run than the token.')
   const isNamed = !kept || par.includes(id)
   must(isNamed, 403, 'rollback_outside_run', 'The token does not name this checkpoint among its parents.')
-  return { rollback_id, id, kept }
+  const [reason, by] = await whyNot(parts, json, kept)
+  return { rollback_id, id, kept, reason, by }
 }
 
 /** Why it cannot be taken back, and which rollback holds it. The broader scope comes first, then the earlier. */
-async function whyNot(parts: Parts, { json }: Call, kept?: Checkpoint): Promise<[string?, string?]> {
+async function whyNot(parts: Parts, json: Values, kept?: Checkpoint): Promise<[string?, string?]> {
   if (!kept || kept.until <= parts.now()) return [kept ? 'expired' : 'unknown_checkpoint']
   if (!kept.reversible) return ['irreversible']
   const lock = await parts.shelf.get<Lock>('locks', kept.id)
@@ -64,24 +61,23 @@ async function whyNot(parts: Parts, { json }: Call, kept?: Checkpoint): Promise<
   return (await parts.checkpoints.open(kept).catch(() => undefined)) ? [] : ['hash_mismatch']
 }
 
-async function restored({ agent, checkpoints, sign }: Parts, claims: Claims, kept: Checkpoint) {
-  const now = await checkpoints.hashNow(kept.operation, kept.children)
+async function restored({ agent, checkpoints, answering }: Parts, claims: Claims, kept: Checkpoint) {
+  const now = (await checkpoints.now(kept)).out_hash
   const { before, after } = kept.reversible ? await checkpoints.restore(kept) : { before: now, after: now }
   const status = !kept.reversible ? 'escalated' : after === kept.out_hash ? 'completed' : 'failed'
+  const result = { status, checkpoint_id: kept.id, cascaded: [] }
   const hashes = { state_hash_before: before, state_hash_after: after }
-  const result = { status, checkpoint_id: kept.id, cascaded: [], ...hashes }
   const isCascade = claims.exec_act === 'rollback_start'
-  const spelled = (claim: string) => `${isCascade || claim.startsWith('state') ? 'cascade' : 'atd'}.${claim}`
-  const ext = Object.fromEntries(Object.entries(result).map(([claim, value]) => [spelled(claim), value]))
-  const exec_act = isCascade ? 'rollback_complete' : 'atd:rollback_result'
-  const head = { aud: claims.iss, wid: claims.wid, par: [claims.jti], exec_act, out_hash: after, ext }
-  return { ...result, failed_agents: status === 'failed' ? [agent.id] : [], result_ect: await sign(head) }
+  const act = isCascade ? 'rollback_complete' : 'atd:rollback_result'
+  const ext = { ...spelled(isCascade ? 'cascade' : 'atd', result), ...spelled('cascade', hashes) }
+  const result_ect = await answering(claims, act, after, { ext })
+  return { ...result, ...hashes, failed_agents: status === 'failed' ? [agent.id] : [], result_ect }
 }
 
 /** An answer as AERR section 7 prints it. */
 export function inAerr({ status, body }: Answer): Answer {
-  const { cascaded, failed_agents, state_hash_before, state_hash_after, ...rest } = body as Values
+  const { cascaded: cascaded_rollbacks, failed_agents, ...rest } = body as Values
   const hex = (hash: unknown) => `sha256:${Buffer.from(`${hash}`, 'base64url').toString('hex')}`
-  const hashes = { state_hash_before: hex(state_hash_before), state_hash_after: hex(state_hash_after) }
-  return { status, body: { ...rest, ...hashes, cascaded_rollbacks: cascaded } }
+  const hashes = { state_hash_before: hex(rest.state_hash_before), state_hash_after: hex(rest.state_hash_after) }
+  return { status, body: { ...rest, ...hashes, cascaded_rollbacks } }
 }

@@ -1,6 +1,7 @@
 /* What an author writes, and how an agent refuses. */
 export type Values = Record<string, unknown>
 export type Answer = { status: number; body: unknown }
+export const ok = (body: unknown, status = 200): Answer => ({ status, body })
 
 export interface Agent {
   /** SPIFFE id. */

@@ -13,7 +13,9 @@ export type Claims = Record<'iss' | 'jti' | 'wid' | 'exec_act', string> & { par:
 export type Jwks = string | (() => unknown)
 export type Keys = Awaited<ReturnType<typeof openKeys>>
 
-export const uuid = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
+/** The bare UUID, with or without `urn:uuid:` before it; undefined when it is none. */
+export const uuidIn = (id: unknown) =>
+  /^(?:urn:uuid:)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(`${id}`)?.[1]
 const requiredClaims = ['iss', 'aud', 'iat', 'exp', 'jti', 'wid', 'exec_act', 'par']
 const checks = { requiredClaims, clockTolerance: 30, maxTokenAge: 900, algorithms: ['ES256', 'EdDSA'] }
 const codes: Record<string, string> = {
@@ -26,28 +28,32 @@ const codes: Record<string, string> = {
 
 export const sha256 = (octets: string | Uint8Array) => createHash('sha256').update(octets).digest('base64url')
 
+/** The claims as a protocol's extension spells them: `atd.ttl`. */
+export const spelled = (protocol: string, claims: Values) =>
+  Object.fromEntries(Object.entries(claims).map(([claim, value]) => [`${protocol}.${claim}`, value]))
+
 export async function openKeys(shelf: Shelf) {
   const known = await shelf.get<Awaited<ReturnType<typeof newKeys>>>('keys', 'own')
-  const { kid, open, secret, sealing } = known ?? (await newKeys())
-  if (!known) await shelf.put('keys', 'own', { kid, open, secret, sealing })
+  const { kid, open, secret, sealing } = known ?? (await newKeys(shelf))
   const jwk = { ...open, kid, alg: 'ES256', use: 'sig' }
-  const [signing, verifying] = [await jose.importJWK(secret, 'ES256'), await jose.importJWK(jwk)]
-  return { kid, signing, verifying, sealing: Buffer.from(sealing, 'base64url'), jwks: { keys: [jwk] } }
+  return { kid, secret, jwk, sealing: { kty: 'oct', k: sealing }, jwks: { keys: [jwk] } }
 }
 
-async function newKeys() {
+async function newKeys(shelf: Shelf) {
   const pair = await jose.generateKeyPair('ES256', { extractable: true })
   const [open, secret] = [await jose.exportJWK(pair.publicKey), await jose.exportJWK(pair.privateKey)]
-  const kid = await jose.calculateJwkThumbprint(open)
-  return { kid, open, secret, sealing: randomBytes(32).toString('base64url') }
+  const sealing = randomBytes(32).toString('base64url')
+  const made = { kid: await jose.calculateJwkThumbprint(open), open, secret, sealing }
+  await shelf.put('keys', 'own', made)
+  return made
 }
 
 /** Signs as the agent: give at least aud, wid, exec_act and par. */
-export function signerOf(iss: string, { kid, signing }: Keys, now: () => number) {
+export function signerOf(iss: string, { kid, secret }: Keys, now: () => number) {
   return (claims: Values): Promise<string> => {
     const iat = Math.floor(now() / 1000)
     const token = new jose.SignJWT({ iss, iat, exp: iat + 600, jti: randomUUID(), ...claims })
-    return token.setProtectedHeader({ alg: 'ES256', typ: 'wimse-exec+jwt', kid }).sign(signing)
+    return token.setProtectedHeader({ alg: 'ES256', typ: 'wimse-exec+jwt', kid }).sign(secret)
   }
 }
 
@@ -61,7 +67,7 @@ export function verifierOf(callers: Jwks, now: () => number) {
     const verified = await jose.jwtVerify(token, remote ?? (await local()), options).catch(refuse)
     const { jti, wid, par } = verified.payload
     const isTyped = /^(wimse-)?exec\+jwt$/.test(`${verified.protectedHeader.typ}`)
-    const isEct = isTyped && uuid.test(`${jti}`) && uuid.test(`${wid}`) && Array.isArray(par)
+    const isEct = isTyped && uuidIn(jti) === jti && uuidIn(wid) === wid && Array.isArray(par)
     must(isEct, 403, 'ect_malformed', 'This is no Execution Context Token.')
     return verified.payload as unknown as Claims
   }
