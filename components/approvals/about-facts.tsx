@@ -205,7 +205,7 @@ function Circuit({ about }: { about: AboutCircuit }) {
         </ul>
       </Fact>
       <Fact label="One probe">
-        One call goes to it.{' '}
+        One call at a time tries it again, one for each breaker.{' '}
         <Sub>If it answers well the breaker closes and the runs go on; if not, it stays open.</Sub>
       </Fact>
       <Fact label="Keep it open">

@@ -9,7 +9,7 @@ import { HoldButton } from '@/components/ui/hold-button'
 import { NoUndoIcon } from '@/components/ui/icons'
 import { Kbd } from '@/components/ui/kbd'
 import type { JsonObject } from '@/lib/base/json'
-import type { Verdict } from '@/lib/hitl/terms'
+import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import { count } from '@/lib/ui/format-time'
 import { type InspectorTab, links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
@@ -69,7 +69,7 @@ export function DecisionCard({
   return (
     <div className={cx('flex flex-col', !compact && 'min-h-0 flex-1 overflow-auto')} key={card.id}>
       {card.consequence === 'irreversible' && !isNoticed(card) && (
-        <CannotBeUndone failed={card.kind !== 'approval' && card.kind !== 'event'} compact={compact} />
+        <CannotBeUndone stays={stays[card.kind] ?? 'What it did stays done.'} compact={compact} />
       )}
       <div
         className={cx(
@@ -151,7 +151,14 @@ function Unbroken({ text }: { text: string }) {
   )
 }
 
-function CannotBeUndone({ failed, compact }: { failed: boolean; compact: boolean }) {
+/** What of it stays, by why a person is asked. */
+const stays: Partial<Record<ApprovalKind, string>> = {
+  approval: 'What it does stays done.',
+  event: 'What it does stays done.',
+  irreversible_failed: 'What it did before it failed stays done.',
+}
+
+function CannotBeUndone({ stays, compact }: { stays: string; compact: boolean }) {
   return (
     <div className="border-b border-failed-line bg-failed-wash text-failed-ink">
       <p
@@ -162,8 +169,7 @@ function CannotBeUndone({ failed, compact }: { failed: boolean; compact: boolean
       >
         <NoUndoIcon className="mt-0.5 shrink-0 text-failed-mark" />
         <span>
-          <b>Cannot be undone.</b>{' '}
-          {failed ? 'What it did before it failed stays done.' : 'What it does stays done.'}
+          <b>Cannot be undone.</b> {stays}
         </span>
       </p>
     </div>

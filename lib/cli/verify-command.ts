@@ -63,6 +63,10 @@ export function tell(bundle: string, verdict: BundleVerdict, keysFile: string | 
   if (leftOut > 0)
     console.log(`  ${counted(leftOut, 'value')} named by tokens and left out, each listed with its reason`)
   console.log(`  signed by ${signedBy.kid} (thumbprint ${signedBy.thumbprint})`)
+  if (verdict.signedByAgents > 0) {
+    const said = counted(verdict.signedByAgents, 'token')
+    console.log(`  ${said} of agents, each checked with that agent’s own keys`)
+  }
   for (const note of verdict.notes) console.log(`  note: ${note}`)
   if (keysGiven) {
     console.log(`  checked against your keys in ${keysFile}`)

@@ -58,7 +58,9 @@ export function decideRejected(run: Run, wish: Wish<'rejected'>, draft: Draft): 
   const jti = draft.add({ type: 'error', severity, errorType: 'upstream_cascade', ...error }, [rejected])
   if (whenOpen !== 'degrade') return
   const output = draft.keep({ degraded: true, reason: error.description })
-  draft.add({ type: 'task_complete', node, visit: visit.visit, attempt, output }, [jti])
+  // In a walk the label picks the edge; elsewhere it says for everybody to see that it was done without.
+  const label = run.walk ? undefined : 'degraded'
+  draft.add({ type: 'task_complete', node, visit: visit.visit, attempt, output, label }, [jti])
 }
 
 /** A call of the step opened, probed or closed a circuit. */

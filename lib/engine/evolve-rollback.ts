@@ -3,7 +3,7 @@ import { dependentsOf } from '@/lib/rollback/scope'
 import { withDescendants } from '@/lib/workflow/graph-index'
 import type { FactOf } from './facts'
 import { errorsFollowed } from './follow-error'
-import type { Approval, Rollback, Run, Visit } from './run'
+import type { Approval, Rollback, Run, RunStatus, Visit } from './run'
 import { readsOf, undoableCheckpoints } from './undoable'
 import { anyVisitOf, isUnknown, setState, standDown, visitAnew, voidApprovals } from './visit-states'
 import { resumesAt, retreat, walkedFrom } from './walk'
@@ -48,7 +48,7 @@ export function evolveRollback(
     case 'rollback_result':
       rollback.status = fact.status
       rollback.resultJti = fact.jti
-      run.state = { status: 'rolled_back', rollback: rollback.id }
+      run.state = calledOff(rollback) ?? { status: 'rolled_back', rollback: rollback.id }
       if (fact.status === 'completed') resetCovered(run, rollback, fact.at)
       return
     case 'rollback_choice':
@@ -59,9 +59,27 @@ export function evolveRollback(
   }
 }
 
+/** What a run was before a rollback that was called off before anything was taken back: it is that again. */
+function calledOff({ decided, acts, before }: Rollback): RunStatus | undefined {
+  const isUntouched = [...acts.values()].every(({ status }) => status !== 'completed' && status !== 'partial')
+  return decided?.decision === 'abort' && isUntouched ? before : undefined
+}
+
+/**
+ * What a rollback that is called off puts a run back to: its end. One that was under way let go of what waited, so there it
+ * is a person's choice how it goes on.
+ */
+function stateBefore(run: Run, supersedes: Rollback | undefined): RunStatus | undefined {
+  if (supersedes) return supersedes.before
+  return run.state.status === 'ended' ? run.state : undefined
+}
+
 function evolveRequest(run: Run, fact: FactOf<'rollback_request'>): void {
+  const narrower = fact.supersedes && run.rollbacks.get(fact.supersedes)
+  const before = stateBefore(run, narrower || undefined)
   run.rollbacks.set(fact.rollback, {
     id: fact.rollback,
+    ...(before && { before }),
     scope: fact.scope,
     ...(fact.only && { only: fact.only }),
     node: fact.node,
@@ -75,7 +93,6 @@ function evolveRequest(run: Run, fact: FactOf<'rollback_request'>): void {
     votes: new Map(),
     ...(fact.supersedes && { supersedes: fact.supersedes }),
   })
-  const narrower = fact.supersedes && run.rollbacks.get(fact.supersedes)
   if (narrower) {
     narrower.supersededBy = fact.rollback
     voidApprovals(run, isRollbackQuestion, fact.at)

@@ -183,6 +183,8 @@ export interface Rollback {
   requestJti: string
   askedAt: number
   deadlineAt: number
+  /** The end the run had come to when it was asked for. */
+  before?: RunStatus
   /** Checkpoint id → how far its undo is. */
   acts: Map<
     string,

@@ -76,6 +76,15 @@ export function agentKeysIn(content: Uint8Array): Map<string, VerificationKeys> 
   }
 }
 
+/** What agents signed themselves and is in the evidence: answers to rollbacks, and tokens that they reported. */
+export function signedByAgents({ runs }: Pick<Evidence, 'runs'>): number {
+  return runs.reduce(
+    (sum, run) =>
+      sum + answersOf(run).length + run.notes.filter(({ fact }) => fact?.type === 'reported').length,
+    0,
+  )
+}
+
 /** Says each answer of an agent that is not there, is not signed by it, or says something else than our token. */
 export async function checkAgentAnswers(
   { runs, value }: Pick<Evidence, 'runs' | 'value'>,

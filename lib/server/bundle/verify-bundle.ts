@@ -21,7 +21,7 @@ import { checkSignatureSync, nodeCrypto } from '@/lib/ect/verify-node'
 import { derivedMediaType } from '@/lib/engine/ports'
 import { readWorkflow } from '@/lib/formats/format'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
-import { agentKeysIn, checkAgentAnswers } from './agents'
+import { agentKeysIn, checkAgentAnswers, signedByAgents } from './agents'
 import {
   agentsEntry,
   type BundledRun,
@@ -75,6 +75,8 @@ export type BundleVerdict =
       keysGiven: boolean
       keys: NamedKey[]
       /** What is worth knowing and no fault. */
+      /** Signatures of agents that were checked with their own keys: answers to rollbacks, and tokens they reported. */
+      signedByAgents: number
       notes: string[]
     }
   /** `failure` is the first of `failures`. */
@@ -292,7 +294,7 @@ class Examination {
       keys,
     }
     this.#hold(
-      { edition: firstEdition, run, workflow: name, at, ...counts, runs: 1, leftOut: 0 },
+      { edition: firstEdition, run, workflow: name, at, ...counts, runs: 1, leftOut: 0, signedByAgents: 0 },
       signedBy,
       keys,
     )
@@ -341,7 +343,10 @@ class Examination {
     await checkAgentAnswers(evidence, agents, (failure) => this.note(failure))
     await this.#remakeReport(manifest, evidence)
     const { run, workflow, tokens, at, leftOut } = manifest
-    const counts = { tokens, heads, runs: runs.length, values: evidence.values.size, leftOut: leftOut.length }
+    const counts = {
+      ...{ tokens, heads, runs: runs.length, values: evidence.values.size, leftOut: leftOut.length },
+      signedByAgents: signedByAgents(evidence),
+    }
     this.#hold({ edition: bundleEdition, run, workflow: workflow.name, at, ...counts }, signedBy, keys)
   }
 

@@ -9,6 +9,7 @@ export const apiLinks = {
   circuits: '/api/v1/circuits',
   health: '/api/v1/health',
   keys: '/api/v1/keys',
+  lab: '/api/v1/lab',
   me: '/api/v1/me',
   overview: '/api/v1/overview',
   people: '/api/v1/people',
