@@ -59,10 +59,11 @@ export function evolveRollback(
   }
 }
 
-/** What a run was before a rollback that was called off before anything was taken back: it is that again. */
+/** What a run was before a rollback that a person called off before anything was taken back: it is that again. */
 function calledOff({ decided, acts, before }: Rollback): RunStatus | undefined {
   const isUntouched = [...acts.values()].every(({ status }) => status !== 'completed' && status !== 'partial')
-  return decided?.decision === 'abort' && isUntouched ? before : undefined
+  const isByPerson = decided?.decision === 'abort' && decided.by !== 'engine'
+  return isByPerson && isUntouched ? before : undefined
 }
 
 /**

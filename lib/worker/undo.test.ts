@@ -183,8 +183,9 @@ class Field {
     return rollback
   }
 
+  /** The latest rollback has come to its result. */
   async over(): Promise<void> {
-    await this.until((run) => run.state.status === 'rolled_back')
+    await this.until((run) => [...run.rollbacks.values()].at(-1)?.status !== undefined)
   }
 
   async answer(verdict: Verdict, comment = ''): Promise<void> {
@@ -283,6 +284,7 @@ describe('a rollback in two phases', () => {
     })
     expect(await field.statuses(id)).toEqual({})
     expect(await field.look((run) => run.visits.get('notify')?.state.status)).toBe('done')
+    expect(await field.look((run) => run.state)).toMatchObject({ status: 'ended', terminal: 'success' })
   })
 
   it('goes on without one by the workflow’s rule only where nothing else rests on it', async () => {
@@ -312,6 +314,7 @@ describe('a rollback in two phases', () => {
       status: 'escalated',
       decided: { decision: 'abort', by: 'engine' },
     })
+    expect(await field.look((run) => run.state)).toMatchObject({ status: 'rolled_back', rollback: id })
   })
 
   it('counts an agent without an answer as unreachable after half of its time', async () => {
