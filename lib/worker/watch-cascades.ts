@@ -79,7 +79,8 @@ export class CascadeWatcher {
         { values: [blastRadius] },
       )
       // What several workflows share is asked about where its circuits are (circuit-questions.ts).
-      if (count <= cascadeThresholds.escalateAbove || seen.pattern === 'error_clustering') return
+      if (isBeside(seen) || count <= cascadeThresholds.escalateAbove || seen.pattern === 'error_clustering')
+        return
       await book.execute(runId, {
         type: 'ask_about',
         ...place,
@@ -113,6 +114,8 @@ const maxNamed = 200
  * from there (the blast radius; cascade section 2).
  */
 function reached(run: Run, seen: CascadeSeen, trigger: Trigger) {
+  // What is noticed beside the runs is recorded where things stand, and says nothing of that step.
+  if (isBeside(seen)) return { node: trigger.node, visit: trigger.visit, agents: seen.affected }
   const origin = run.visits.get(seen.node ?? '')
   const node = origin?.node ?? trigger.node
   const behind = withDescendants(run.graph, node).flatMap((id) => agentAt(run, id) ?? [])
@@ -122,6 +125,11 @@ function reached(run: Run, seen: CascadeSeen, trigger: Trigger) {
     visit,
     agents: [...new Set([...seen.affected.map((name) => agentAt(run, name) ?? name), ...behind])],
   }
+}
+
+/** A slow downstream, or a process short of memory or time: no failure of the step that was told of last. */
+function isBeside({ pattern }: CascadeSeen): boolean {
+  return pattern === 'latency_spike' || pattern === 'resource_exhaustion'
 }
 
 /** What the watch is told of a fact; undefined for what says nothing to it. */
