@@ -5,7 +5,7 @@
  * grows.
  */
 import type { RunId } from '@/lib/base/ids'
-import { isProblem } from '@/lib/base/problem'
+import { isProblem, Problem } from '@/lib/base/problem'
 import { type CascadeInput, type CascadeSeen, CascadeWatch, cascadeThresholds } from '@/lib/breaker/cascade'
 import type { Fact } from '@/lib/engine/facts'
 import type { Run } from '@/lib/engine/run'
@@ -115,6 +115,8 @@ const maxNamed = 200
  */
 function reached(run: Run, seen: CascadeSeen, trigger: Trigger) {
   // What is noticed beside the runs is recorded where things stand, and says nothing of that step.
+  if (isBeside(seen) && run.state.status === 'ended')
+    throw new Problem('run_moved_on', 'The run that was under way last has ended')
   if (isBeside(seen)) return { node: trigger.node, visit: trigger.visit, agents: seen.affected }
   const origin = run.visits.get(seen.node ?? '')
   const node = origin?.node ?? trigger.node
