@@ -86,7 +86,7 @@ export class CascadeWatcher {
         ...place,
         kind: 'cascade',
         role: 'operator',
-        sentence: `${seen.description} Take back what it touched, or let it be?`,
+        sentence: `${seen.description}. Take back what it touched, or let it be?`,
         reason: `${count} are affected; more than ${cascadeThresholds.escalateAbove} ask a person`,
         par: facts.map(({ jti }) => jti),
       })
