@@ -32,6 +32,14 @@ test.describe
     }, info) => {
       test.setTimeout(240_000)
       await becomeAdministrator(page, house)
+      // The runs that a first start brings along change a router too.
+      await expect
+        .poll(async () => {
+          const answer = await page.context().request.get(`${house.origin}/api/v1/runs?status=ended&limit=50`)
+          const { items } = (await answer.json()) as { items: { workflow: string }[] }
+          return items.some(({ workflow }) => workflow === 'bgp-failover-peer')
+        })
+        .toBe(true)
       const before = files.map(stateOf)
 
       await test.step('an agent is made to fail from the console', async () => {
