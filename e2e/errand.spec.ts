@@ -2,11 +2,10 @@
  * The main job, as a new user does it: sign in, approve the waiting run, see the router change and the monitor fail, take
  * it back by its plan, and carry the evidence away.
  */
-import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
 import type { Page } from '@playwright/test'
-import { ada, House, root } from './house'
+import { holdpoint } from './holdpoint'
+import { ada, House } from './house'
 import { becomeAdministrator, expect, graphNode, hold, signIn, status, test } from './test'
 
 test.describe
@@ -132,13 +131,4 @@ async function approveWaitingRun(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'Open the run' }).click()
   await page.waitForURL(/\/runs\/run_/)
   return decodeURIComponent(/run_[^?/]+/.exec(page.url())?.[0] ?? '')
-}
-
-function holdpoint(...args: string[]): Promise<{ code: number; out: string }> {
-  return new Promise((resolve) => {
-    const program = path.join(root, 'lib/cli/holdpoint.mjs')
-    execFile(process.execPath, [program, ...args], (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code) : 0, out: stdout + stderr }),
-    )
-  })
 }

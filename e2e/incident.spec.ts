@@ -2,9 +2,9 @@
  * What a reviewer does with an incident: sees what goes into its bundle, takes it away, verifies it on their own machine,
  * reads the report, and opens it in a console that shows it and changes nothing.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
+import { holdpoint } from './holdpoint'
 import { freePorts, root } from './house'
 import { expect, status, test } from './test'
 
@@ -48,14 +48,6 @@ class OpenedConsole {
     child.kill('SIGINT')
     return ended
   }
-}
-
-function holdpoint(...args: string[]): Promise<{ code: number; out: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [path.join(root, 'lib/cli/holdpoint.mjs'), ...args], (error, out, err) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, out: out + err }),
-    )
-  })
 }
 
 test('an incident is exported, verified, read and opened read-only', async ({ page, api, browser }, info) => {

@@ -3,12 +3,12 @@
  * cascade is seen, one card asks, and the operator takes the failover back over four agents with their votes on screen. What
  * cannot be undone is told; everything else is byte for byte what it was; the bundle proves it offline.
  */
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Page } from '@playwright/test'
 import type { LedgerPage } from '@/lib/view/wire'
-import { House, root } from './house'
+import { holdpoint } from './holdpoint'
+import { House } from './house'
 import { becomeAdministrator, expect, hold, status, test } from './test'
 
 const storms = ['storm-failover', 'storm-watch', 'storm-hourly'] as const
@@ -131,13 +131,4 @@ async function cascadesIn(page: Page, runs: readonly string[]): Promise<number> 
     }
   }
   return found
-}
-
-function holdpoint(...args: string[]): Promise<{ code: number; out: string }> {
-  return new Promise((resolve) => {
-    const program = path.join(root, 'lib/cli/holdpoint.mjs')
-    execFile(process.execPath, [program, ...args], (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code) : 0, out: stdout + stderr }),
-    )
-  })
 }

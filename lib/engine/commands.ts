@@ -148,7 +148,7 @@ export type Command =
   /** A breaker refused a call of the step; nothing was sent. `attempt`: the one under way, absent before it began. */
   | ({ type: 'rejected'; attempt?: number; refusal: CallRefusal } & OfVisit)
   /** A call of the step changed a circuit. */
-  | ({ type: 'circuit_changed'; attempt: number; to: CircuitStatus; change: CircuitChange } & OfVisit)
+  | ({ type: 'circuit_changed'; attempt: number; change: CircuitChange } & OfVisit)
   /** The circuit lets calls go again: steps behind it ask at once. */
   | { type: 'release'; circuit: string; downstream: string; by: Actor }
   /** Something is worth saying and fails nothing: a step done with less, or without what it asked for. */

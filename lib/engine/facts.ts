@@ -5,7 +5,7 @@
  */
 import type { Hash } from '@/lib/base/hash'
 import type { ApprovalId, RollbackId } from '@/lib/base/ids'
-import type { CascadePattern, RefusedBecause } from '@/lib/breaker/terms'
+import type { CallRefusal, CascadePattern, CircuitChange } from '@/lib/breaker/terms'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
@@ -26,20 +26,9 @@ export type ErrorType =
 /** Who acted, as tokens name them: `person:ada`, `agent:spiffe://…`, `silence`, `engine`. */
 export type Actor = string
 
-interface CircuitWords {
-  circuit: string
-  caller: string
-  downstream: string
-  errorRate: number
-  calls: number
-  failures: number
-  windowS: number
-  cooldownS: number
-  /** Open: when one probe may go. Half-open: when the probe counts as failed. Ms since the epoch. */
-  until: number
-  reopened: number
-  change: string
-}
+/** As tokens carry it: names are texts there. */
+type Named<T> = Omit<T, 'caller' | 'downstream'> & { caller: string; downstream: string }
+type CircuitWords = Named<Omit<CircuitChange, 'to'>>
 
 /** What a foreign token says, in the fold's words. */
 export interface Reported {
@@ -219,18 +208,7 @@ export type FactBody =
   | ({ type: 'circuit_probe' } & CircuitWords & OfAttempt)
   | ({ type: 'circuit_close' } & CircuitWords & OfAttempt)
   /** A breaker refused the step's call before anything was sent (cascade section 4.4); the step asks again at `retryAt`. */
-  | ({
-      type: 'call_rejected'
-      circuit: string
-      caller: string
-      downstream: string
-      because: RefusedBecause
-      errorRate: number
-      windowS: number
-      cooldownS: number
-      retryAt: number
-      change: string
-    } & OfAttempt)
+  | ({ type: 'call_rejected' } & Named<CallRefusal> & OfAttempt)
   /** The circuit that the step waited behind lets calls go again. */
   | ({ type: 'circuit_released'; circuit: string; downstream: string; by: Actor } & OfVisit)
   /** A failure is propagating (cascade section 5.3). The node is where it seems to come from. */

@@ -62,6 +62,7 @@ import type { ApprovalProjection } from '@/lib/engine/ports'
 import { EffectFailed } from '@/lib/runners/runner'
 import { type CircuitEvent, claimsOfEvent, eventBetween } from './circuit-tokens'
 import type { Timer, WorkerLog } from './ports'
+import { ProbeTurns } from './probe-turns'
 import type { Signer } from './run-book'
 
 export interface CircuitPorts {
@@ -163,8 +164,7 @@ export class CircuitBook {
   #latest: Entry | undefined
   readonly #opening = new Map<string, Promise<Entry>>()
   readonly #dirty = new Set<Entry>()
-  /** Probes that this process has out, by downstream: of all circuits on it, one at a time. */
-  readonly #probes = new Map<string, { over: Promise<void>; end: () => void }>()
+  readonly #probes: ProbeTurns
   readonly #closed = new AbortController()
   #holds = new Map<string, CircuitHold>()
   #mark = 0
@@ -175,6 +175,7 @@ export class CircuitBook {
 
   constructor(ports: CircuitPorts) {
     this.#ports = ports
+    this.#probes = new ProbeTurns(ports.timer)
   }
 
   /**
@@ -299,7 +300,7 @@ export class CircuitBook {
       return this.#admit(entry, who).then((probe) => {
         const made = this.#made(entry, who, call, judge, probe, this.#ports.timer.now())
         const { downstream } = entry.name
-        return probe === undefined ? made : made.finally(() => this.#probes.get(downstream)?.end())
+        return probe === undefined ? made : made.finally(() => this.#probes.end(downstream))
       })
     }
     if (answer.pass) return this.#made(entry, who, call, judge, undefined, now)
@@ -309,7 +310,9 @@ export class CircuitBook {
   /** In turn: the id that the call is the probe under; undefined for any other that may go. Throws the refusal. */
   #admit(entry: Entry, who: CallingStep): Promise<string | undefined> {
     const { timer, mint } = this.#ports
+    const { downstream } = entry.name
     return this.#inTurn(entry, async () => {
+      const waitsUntil = timer.now() + probeTurnMs
       for (let attempt = 1; attempt <= fenceAttempts; attempt++) {
         const probe = mint()
         const now = timer.now()
@@ -319,52 +322,40 @@ export class CircuitBook {
           throw this.#refused(entry, answer.because, answer.retryAt, now)
         }
         const event = eventBetween(entry.state, answer.next, entry.policy.windowS)
-        if (!answer.pass) {
-          await this.#change(entry, answer.next, event, who)
-          continue
-        }
-        if (!(await this.#probeTurn(entry))) throw this.#refused(entry, 'probing', now + laterMs(entry), now)
-        if (this.#probes.has(entry.name.downstream)) continue
-        const over = this.#beginProbe(entry)
-        try {
-          if (await this.#change(entry, answer.next, event, who)) return probe
-          over()
-        } catch (error) {
-          over()
-          if (!isProblem(error, 'probe_taken')) throw error
-          throw this.#refused(entry, 'probing', now + laterMs(entry), now)
-        }
+        if (!answer.pass) await this.#change(entry, answer.next, event, who)
+        else if (this.#probes.isOut(downstream)) {
+          // Asked anew afterwards: what came of the other probe counts for this one too.
+          if (!(await this.#probes.waitFor(downstream, waitsUntil))) throw this.#probing(entry)
+        } else if (await this.#sendsProbe(entry, answer.next, event, who)) return probe
       }
       throw new Problem('store_busy', changedWithoutEnd)
     })
   }
 
-  /** Waits a little while another circuit's probe is out to the same downstream; false when it still is. */
-  async #probeTurn({ name }: Entry): Promise<boolean> {
-    const { timer } = this.#ports
-    const other = this.#probes.get(name.downstream)
-    if (!other) return true
-    const waited = new AbortController()
-    await Promise.race([other.over, timer.waitUntil(timer.now() + probeTurnMs, waited.signal)])
-    waited.abort()
-    return this.#probes.get(name.downstream) !== other
+  /** Records that the probe goes, which it then does; false when the circuit was changed by others meanwhile. */
+  async #sendsProbe(
+    entry: Entry,
+    next: CircuitState,
+    event: CircuitEvent,
+    who: CallingStep,
+  ): Promise<boolean> {
+    const { downstream } = entry.name
+    this.#probes.begin(downstream)
+    let isSent = false
+    try {
+      isSent = await this.#change(entry, next, event, who)
+      return isSent
+    } catch (error) {
+      throw isProblem(error, 'probe_taken') ? this.#probing(entry) : error
+    } finally {
+      if (!isSent) this.#probes.end(downstream)
+    }
   }
 
-  /** Marks a downstream as probed by this process; answers with how to end that. */
-  #beginProbe({ name }: Entry): () => void {
-    let end: () => void = () => undefined
-    const over = new Promise<void>((resolve) => {
-      end = resolve
-    })
-    const probe = {
-      over,
-      end: () => {
-        if (this.#probes.get(name.downstream) === probe) this.#probes.delete(name.downstream)
-        end()
-      },
-    }
-    this.#probes.set(name.downstream, probe)
-    return probe.end
+  /** Another circuit's probe is out to the same downstream. */
+  #probing(entry: Entry): EffectFailed {
+    const now = this.#ports.timer.now()
+    return this.#refused(entry, 'probing', now + laterMs(entry), now)
   }
 
   #isHeld(entry: Entry): boolean {

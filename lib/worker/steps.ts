@@ -215,7 +215,7 @@ export class Steps {
 
   /** The circuit's own chain says it already; a run that has moved on meanwhile need not. */
   private noteCircuit(place: { node: string; visit: number; attempt: number }, change: CircuitChange): void {
-    this.execute({ type: 'circuit_changed', ...place, to: change.to, change }).catch((error: unknown) => {
+    this.execute({ type: 'circuit_changed', ...place, change }).catch((error: unknown) => {
       const fault = error instanceof Error ? error.message : 'unknown'
       const { runId } = this.lease
       this.ports.log.warn({ run: runId, ...place, fault }, `A breaker's change was not recorded in ${runId}`)
