@@ -2,7 +2,7 @@
 import type { Hash } from '@/lib/base/hash'
 import type { ApprovalId, Mint, RollbackId } from '@/lib/base/ids'
 import type { Json } from '@/lib/base/json'
-import type { CallRefusal, CascadePattern, CircuitChange, CircuitStatus } from '@/lib/breaker/terms'
+import type { CallRefusal, CascadePattern, CircuitChange } from '@/lib/breaker/terms'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
