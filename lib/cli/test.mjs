@@ -13,11 +13,12 @@ import { setStamp, stampHolds, stampOf } from './content-stamp.mjs'
 import { generateClient } from './generate.mjs'
 import { installMissing } from './install.mjs'
 import { explain, must, root, run, StageFailed, say, stage, took } from './stages.mjs'
+import { failureLines, failuresOfPlaywright, failuresOfVitest } from './test-failures.mjs'
 
 const reports = path.join(root, 'test-results')
 const node = process.execPath
 
-/** Each stage returns how many tests passed and failed, or nothing when it is one test by itself. */
+/** Each stage returns how many tests passed and which failed, or nothing when it is one test by itself. */
 const stages = {
   types: () => stage('Checking types', checkTypes),
   lint: () =>
@@ -84,15 +85,8 @@ async function unitTests() {
     ],
     { show: true, env: { NO_COLOR: '1' } },
   )
-  const { testResults } = readReport(report, 'Vitest')
-  const count = { passed: 0, failed: 0 }
-  for (const file of testResults) {
-    const failed = file.assertionResults.filter((test) => test.status === 'failed').length
-    count.passed += file.assertionResults.filter((test) => test.status === 'passed').length
-    // A file that does not even load has no tests to count.
-    count.failed += file.status === 'failed' ? Math.max(1, failed) : failed
-  }
-  return count
+  const read = readReport(report, 'Vitest')
+  return { passed: read.numPassedTests, failures: failuresOfVitest(read) }
 }
 
 async function buildAll() {
@@ -118,10 +112,8 @@ async function browserTests() {
       },
     },
   )
-  const { stats, errors = [] } = readReport(report, 'Playwright')
-  // A test that passes only when tried again hides a race, and counts as failed.
-  const failed = stats.unexpected + stats.flaky
-  return { passed: stats.expected, failed: failed === 0 && errors.length > 0 ? 1 : failed }
+  const read = readReport(report, 'Playwright')
+  return { passed: read.stats.expected, failures: failuresOfPlaywright(read) }
 }
 
 function readReport(file, program) {
@@ -141,31 +133,32 @@ function chosenStages() {
 
 async function main() {
   const begun = Date.now()
-  const total = { passed: 0, failed: 0 }
-  const attempt = async (work) => {
+  let passed = 0
+  const failed = []
+  const attempt = async (name, work) => {
     try {
-      const counted = (await work()) ?? {}
-      total.passed += counted.passed ?? 1
-      total.failed += counted.failed ?? 0
+      const done = (await work()) ?? {}
+      passed += done.passed ?? 1
+      failed.push(...(done.failures ?? []))
       return true
     } catch (error) {
       explain(error)
-      total.failed += 1
+      failed.push({ where: name, message: [error.message, ...(error.details ?? [])].join('\n') })
       return false
     }
   }
   mkdirSync(reports, { recursive: true })
   let chosen = []
-  const ready = await attempt(async () => {
+  const ready = await attempt('getting ready', async () => {
     chosen = chosenStages()
     await installMissing()
     await generateClient()
     return { passed: 0 }
   })
-  if (ready) for (const name of chosen) await attempt(stages[name])
-  say(`\nTook ${took(begun)}.`)
-  say(`${total.passed} passed, ${total.failed} failed`)
-  process.exitCode = total.failed > 0 ? 1 : 0
+  if (ready) for (const name of chosen) await attempt(name, stages[name])
+  for (const line of ['', ...failureLines(failed), `Took ${took(begun)}.`]) say(line)
+  say(`${passed} passed, ${failed.length} failed`)
+  process.exitCode = failed.length > 0 ? 1 : 0
 }
 
 await main()
