@@ -2,8 +2,9 @@
 import { createHmac, randomUUID, sign } from 'node:crypto'
 import { TOKEN_TYPES } from '@/lib/ect/jws'
 import { signClaims } from '@/lib/ect/sign'
-import type { ProblemDetails, RollbackPlanView, RunRow } from '@/lib/view/wire'
+import type { ProblemDetails, RollbackPlanView } from '@/lib/view/wire'
 import type { Answer, Api } from './api'
+import { claimAndCheckpoint, doneByClaim, offered } from './claimed'
 import type { House } from './house'
 import { OutsideAgent } from './outside-agent'
 import { test as base, expect, register } from './test'
@@ -94,7 +95,7 @@ test('an agent of the run takes its own step back over the well-known address', 
   worker,
   stranger,
 }) => {
-  const { run, checkpoint } = await doneByWorker(api, worker)
+  const { run, checkpoint } = await doneByClaim(api, worker)
   const token = worker.rollbackToken(run, checkpoint)
   const answer = await askRollback(house, token)
   expect(answer.body).toMatchObject({ status: 'completed', checkpoint_id: checkpoint })
@@ -120,7 +121,7 @@ test('no token but a fresh, signed one of the right agent is believed', async ({
   worker,
   stranger,
 }) => {
-  const { run, checkpoint } = await doneByWorker(api, worker)
+  const { run, checkpoint } = await doneByClaim(api, worker)
   const now = Math.floor(Date.now() / 1000)
   const claims = worker.rollbackClaims(run, checkpoint)
   const forged = (header: object, sign: (input: string) => string) => {
@@ -211,49 +212,10 @@ test('a checkpoint whose time has passed is refused in the plan, and nothing is 
   }
 })
 
-async function offered(api: Api): Promise<{ run: string; node: string }[]> {
-  return (await api.must(api.get<{ items: { run: string; node: string }[] }>('/api/v1/tasks'))).items
-}
-
 async function decide(api: Api, question: { id: string; action: string }): Promise<void> {
   await api.must(
     api.post(`/api/v1/approvals/${question.id}/decision`, { verdict: 'approve', action: question.action }),
   )
-}
-
-async function claimAndCheckpoint(api: Api, run: string, node: string, agent: OutsideAgent): Promise<string> {
-  const task = `/api/v1/tasks/${run}/${node}`
-  await expect.poll(async () => (await api.post(`${task}/claim`, { agent: agent.id })).status).toBe(200)
-  const taken = await api.must(
-    api.post<{ checkpoint_id: string }>(`${task}/checkpoint`, {
-      agent: agent.id,
-      out_hash: agent.stateHash,
-      reversible: true,
-      rollback_uri: agent.rollbackUri,
-      target: agent.name,
-      description: `State of ${agent.name}`,
-    }),
-  )
-  return taken.checkpoint_id
-}
-
-/** A run whose only task the worker has claimed, checkpointed and done. */
-async function doneByWorker(
-  api: Api,
-  worker: OutsideAgent,
-): Promise<{ run: string; checkpoint: string; row: RunRow }> {
-  await api.importWorkflow({
-    wf_id: 'one-task',
-    nodes: [{ id: 'change', label: 'Change it', reversible: true }],
-    edges: [],
-  })
-  const run = await api.startRun('one-task')
-  await expect.poll(async () => (await offered(api)).some((one) => one.run === run)).toBe(true)
-  const checkpoint = await claimAndCheckpoint(api, run, 'change', worker)
-  worker.state = 'changed'
-  await api.must(api.post(`/api/v1/tasks/${run}/change/complete`, { agent: worker.id, output: {} }))
-  await expect.poll(async () => (await api.run(run)).row.terminal).toBe('success')
-  return { run, checkpoint, row: (await api.run(run)).row }
 }
 
 /** Signed as it is: `signClaims` would not let such claims through. */
