@@ -443,6 +443,14 @@ function StateFacts({ fold, frame, visit }: { fold: RunFold; frame: NodeFrame; v
   const label = visit.state.status === 'done' ? visit.state.label : undefined
   const config = fold.index.nodes.get(visit.node)?.config ?? {}
   if (frame.kind !== 'prompt_state' && frame.kind !== 'await_event') {
+    if (frame.without !== undefined && visit.current) {
+      return (
+        <Fact label="Without">
+          <span className="mono">{frame.without}</span>.{' '}
+          <Sub>Its breaker let no call pass, and the workflow says that the step may be done without it.</Sub>
+        </Fact>
+      )
+    }
     return label === undefined ? null : <Fact label="Took">The edge “{label}”.</Fact>
   }
   const given = visit.tokens

@@ -10,7 +10,7 @@ import { cx } from '@/components/ui/cx'
 import { PageHelp } from '@/components/ui/page-help'
 import { StateMark } from '@/components/ui/state'
 import { Tag } from '@/components/ui/tag'
-import { clockTime, duration } from '@/lib/ui/format-time'
+import { absoluteTime, clockTime, duration } from '@/lib/ui/format-time'
 import type { useVerification } from '@/lib/ui/ledger-verify'
 import { links } from '@/lib/ui/links'
 import type { RunFold } from '@/lib/view/run-fold'
@@ -91,6 +91,20 @@ export function RunHead({
             {headline.since !== undefined && (
               <>
                 , <LiveTime time={{ since: headline.since }} />
+              </>
+            )}
+            {headline.flagged && (
+              <>
+                ,{' '}
+                <time
+                  dateTime={new Date(headline.flagged.at).toISOString()}
+                  title={absoluteTime(headline.flagged.at)}
+                  className="num"
+                  suppressHydrationWarning
+                >
+                  {clockTime(headline.flagged.at)}
+                </time>
+                ; before that it {headline.flagged.before}
               </>
             )}
             {headline.took !== undefined && (

@@ -6,6 +6,7 @@ export const filterStatuses = [
   'waiting',
   'failed',
   'escalated',
+  'flagged',
   'running',
   'paused',
   'rolling_back',

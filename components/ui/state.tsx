@@ -182,6 +182,7 @@ export const runLooks: Record<RunWord, { word: string; as: ShownState }> = {
   failed: { word: 'failed', as: 'failed' },
   cancelled: { word: 'cancelled', as: 'cancelled' },
   exhausted: { word: 'budget-exhausted', as: 'exhausted' },
+  flagged: { word: 'flagged', as: 'failed' },
   escalated: { word: 'escalated', as: 'escalated' },
 }
 

@@ -6,6 +6,7 @@ import { decide } from './decide'
 import { due } from './due'
 import { evolve } from './evolve'
 import { actionOf, begun, checkpointed, done, ended, momentAfter, runOf, started, uuidOf } from './histories'
+import { projectionOf } from './projection'
 import type { Run } from './run'
 
 const pair = graphOf({ a: {}, b: {} }, ['a>b'])
@@ -131,6 +132,14 @@ describe('a step that people find wrong', () => {
     granted(run, flag)
     expect(run.state).toMatchObject({ status: 'ended' })
     expect(run.visits.get('a')?.state).toMatchObject({ status: 'failed' })
+  })
+
+  it('took as long as its work did, however late it is flagged, and the run’s row says that it was', () => {
+    const run = runOf(graphOf({ a: {} }, []), [begun(), started('a'), done('a'), ended()])
+    const before = run.visits.get('a')?.state as { tookMs: number }
+    for (const fact of decide(run, flag, momentAfter(run, 3_600_000)).facts) evolve(run, fact)
+    expect(run.visits.get('a')?.state).toMatchObject({ status: 'failed', tookMs: before.tookMs })
+    expect(projectionOf(run, run.lastAt)).toMatchObject({ terminal: 'success', stopped: 'flagged' })
   })
 
   it('is refused where nothing is finished', () => {

@@ -330,12 +330,9 @@ function evolveError(run: Run, visit: Visit, fact: FactOf<'error'>): void {
     return
   }
   visit.lastJti = fact.jti
-  setState(run, visit, {
-    status: 'failed',
-    error,
-    since: fact.at,
-    tookMs: fact.at - (visit.startedAt ?? fact.at),
-  })
+  // What is found wrong afterwards took as long as it took: nobody was at work since.
+  const tookMs = visit.state.status === 'done' ? visit.state.tookMs : fact.at - (visit.startedAt ?? fact.at)
+  setState(run, visit, { status: 'failed', error, since: fact.at, tookMs })
   noteError(run, fact)
 }
 

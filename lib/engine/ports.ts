@@ -58,8 +58,11 @@ export interface SealedCheckpoint {
 export interface RunProjection {
   status: 'running' | 'waiting' | 'paused' | 'cancelling' | 'rolling_back' | 'rolled_back' | 'ended'
   terminal?: TerminalStatus
-  /** Somebody, or a limit of the workflow (budget-exhausted), stopped it: an ended run that is so did not fail, whatever its terminal status (ATD knows no other). */
-  stopped?: 'cancelled' | 'exhausted'
+  /**
+   * Somebody, or a limit of the workflow (budget-exhausted), stopped it: an ended run that is so did not fail, whatever its
+   * terminal status (ATD knows no other). `flagged`: it succeeded, and a person found afterwards that a step of it is wrong.
+   */
+  stopped?: 'cancelled' | 'exhausted' | 'flagged'
   startedAt: number
   endedAt?: number
   updatedAt: number

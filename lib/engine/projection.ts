@@ -1,4 +1,5 @@
 import { due } from './due'
+import { flaggedAfterEnd } from './flagged'
 import type { ApprovalProjection, RunProjection } from './ports'
 import type { Approval, Run } from './run'
 
@@ -9,7 +10,7 @@ export function projectionOf(run: Run, now: number): RunProjection {
   return {
     status: shownStatus(run),
     terminal: ended?.terminal,
-    stopped: ended?.exhausted ? 'exhausted' : ended?.cancelled && 'cancelled',
+    stopped: stoppedBy(run),
     startedAt: run.start?.at ?? now,
     endedAt: ended?.at,
     updatedAt: run.lastAt,
@@ -20,6 +21,13 @@ export function projectionOf(run: Run, now: number): RunProjection {
     dueAt: due(run, now).nextAt,
     ...waiting(run),
   }
+}
+
+function stoppedBy(run: Run): RunProjection['stopped'] {
+  if (run.state.status !== 'ended') return undefined
+  if (run.state.exhausted) return 'exhausted'
+  if (run.state.cancelled) return 'cancelled'
+  return flaggedAfterEnd(run) && 'flagged'
 }
 
 /** The circuits that its steps wait behind. */

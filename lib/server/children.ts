@@ -63,7 +63,7 @@ function stateOf({
     case 'rolled_back':
       return 'rolled_back'
     case 'ended':
-      if (stopped) return stopped
+      if (stopped) return stopped === 'flagged' ? 'failed' : stopped
       if (terminal === 'success') return 'done'
       return terminal === 'escalated' || terminal === 'rolled_back' ? terminal : 'failed'
     default:

@@ -687,17 +687,26 @@ function listingRuns(store: () => Store): void {
       stopped: 'exhausted',
       endedAt: 4_000,
     })
+    const flagged = await start(3_500, {
+      status: 'ended',
+      terminal: 'success',
+      stopped: 'flagged',
+      failedCount: 1,
+      endedAt: 4_500,
+    })
     const list = async (filter: Parameters<Store['runs']['list']>[0]) =>
       ids((await store().runs.list(filter, { limit: 10 })).items)
+    expect(await list({ terminal: ['success'], stopped: 'none' })).toEqual([])
+    expect(await list({ stopped: 'flagged' })).toEqual([flagged])
     expect((await store().runs.get(exhausted))?.stopped).toBe('exhausted')
     expect((await store().runs.get(cancelled))?.stopped).toBe('cancelled')
     expect(await list({ terminal: ['failed'] })).toEqual([exhausted, cancelled, failed])
     expect(await list({ terminal: ['failed'], stopped: 'none' })).toEqual([failed])
     expect(await list({ stopped: 'cancelled' })).toEqual([cancelled])
     expect(await list({ stopped: 'exhausted' })).toEqual([exhausted])
-    expect(await list({ failing: true })).toEqual([failed])
+    expect(await list({ failing: true })).toEqual([flagged, failed])
     expect(await list({ failing: false })).toEqual([exhausted, cancelled])
-    expect((await store().runs.counts(0)).failing).toBe(1)
+    expect((await store().runs.counts(0)).failing).toBe(2)
   })
 
   it('pages without a miss or a double while runs are being started', async () => {

@@ -1,6 +1,6 @@
 import { derivedMediaType, type WorkflowRecord } from '@/lib/engine/ports'
 import { pageRows, readCursor, type SortKey, writeCursor } from './cursor'
-import type { StoredRun, Tables } from './memory'
+import type { StoredRun, Tables } from './memory-tables'
 import {
   type ApprovalFilter,
   type ApprovalQueries,
@@ -195,7 +195,7 @@ function likePart(text: string): RegExp {
 
 function isFailing(run: RunRecord): boolean {
   if (run.status !== 'ended') return run.status !== 'rolled_back' && run.failedCount > 0
-  if (run.stopped !== undefined) return false
+  if (run.stopped !== undefined) return run.stopped === 'flagged'
   return run.terminal !== undefined && ['failed', 'partial', 'escalated'].includes(run.terminal)
 }
 

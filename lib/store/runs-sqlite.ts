@@ -87,11 +87,12 @@ function after(cursor: string | undefined): Prisma.RunWhereInput[] {
   return [{ OR: [{ startedAt: { lt: startedAt } }, { startedAt, id: { lt: id } }] }]
 }
 
-/** Went wrong and nobody has dealt with it: under way with failed steps, or ended in anything but success, a cancellation or a rollback. */
+/** Went wrong and nobody has dealt with it: under way with failed steps, or ended in anything but success, a cancellation or a rollback, or flagged since. */
 const isFailing: Prisma.RunWhereInput = {
   OR: [
     { status: { notIn: ['ended', 'rolled_back'] }, failedCount: { gt: 0 } },
     { status: 'ended', terminal: { in: ['failed', 'partial', 'escalated'] }, stopped: null },
+    { status: 'ended', stopped: 'flagged' },
   ],
 }
 

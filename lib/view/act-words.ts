@@ -38,6 +38,8 @@ export function actWords(fact: Fact): string {
     case 'error':
       if (fact.code === 'semantic_failure') return 'found to be wrong'
       if (fact.code === 'circuit_open' && fact.severity === 'warning') return 'done without it'
+      if (fact.code === 'resources_degraded') return 'goes on with less'
+      if (fact.code === 'resource_exhausted' && fact.severity === 'warning') return 'found no room'
       return fact.retryAt === undefined ? 'step failed' : `attempt ${fact.attempt} failed`
     case 'approval_asked':
       return askedWords[fact.kind] ?? 'question asked'

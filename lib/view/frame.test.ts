@@ -175,6 +175,56 @@ describe('the frame of a run', () => {
     })
   })
 
+  it('says of a run that succeeded that it was flagged since, when, and what it had come to', () => {
+    const labelled = graphOf([{ ...node('a'), label: 'Label traffic' }, node('b')], '')
+    const { run } = story(
+      labelled,
+      begun,
+      started('a'),
+      done('a'),
+      started('b'),
+      done('b'),
+      { ...ended, terminalStatus: 'success', reason: '' },
+      {
+        ...failed('a'),
+        code: 'semantic_failure',
+        description: 'person:ada finds that this is wrong: Not our peer',
+      } as FactBody,
+    )
+    const frame = frameOf(run)
+    expect(frame.headline).toEqual({
+      shown: 'failed',
+      words: 'flagged at Label traffic',
+      why: 'ada finds that this is wrong: Not our peer',
+      took: 7000,
+      flagged: { at: 7000, before: 'succeeded' },
+    })
+    expect(frame.nodes.get('a')).toMatchObject({ shown: 'failed', word: 'flagged', time: { took: 1000 } })
+  })
+
+  it('says plainly what a step was done without', () => {
+    const seen = { circuit: 'c1', caller: 'workflow:wf', downstream: 'spiffe://lab/agent/monitor' }
+    const { run } = story(
+      chain,
+      begun,
+      {
+        type: 'call_rejected',
+        ...of('a'),
+        ...seen,
+        because: 'open',
+        errorRate: 1,
+        windowS: 60,
+        cooldownS: 30,
+        retryAt: 32_000,
+        change: 't0',
+      },
+      { ...done('a'), label: 'degraded' } as FactBody,
+    )
+    const frame = frameOf(run).nodes.get('a')
+    expect(frame).toMatchObject({ shown: 'done', word: 'done without monitor', without: 'monitor' })
+    expect(frame?.time).toBeUndefined()
+  })
+
   it('names who cancelled or refused as people are named', () => {
     const { run } = story(
       chain,

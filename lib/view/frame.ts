@@ -14,6 +14,7 @@
 import { partyName } from '@/lib/base/party-name'
 import { noEndReported } from '@/lib/engine/evolve-reported'
 import type { Actor } from '@/lib/engine/facts'
+import { flaggedAfterEnd, isFlagged } from '@/lib/engine/flagged'
 import { endingOf } from '@/lib/engine/outcome'
 import type { Run, RunStatus, SeenCircuit, Visit, VisitError, VisitState } from '@/lib/engine/run'
 import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
@@ -51,6 +52,8 @@ export interface NodeFrame {
   isEnd?: true
   /** The breaker before its calls, when that lets none pass, or one probe. */
   breaker?: BreakerFrame
+  /** It was done without what it calls, which a breaker held off: the name of that. */
+  without?: string
 }
 
 export interface RunFrame {
@@ -73,6 +76,8 @@ export interface Headline {
   since?: number
   /** How long the run took, once it is over. */
   took?: number
+  /** It was over, and a person found afterwards that a step of it is wrong: when, and what the run had come to. */
+  flagged?: { at: number; before: string }
 }
 
 /**
@@ -177,16 +182,28 @@ function madeFrame(
   guard: SeenCircuit | undefined,
 ): NodeFrame {
   const made = run.walk ? walkedFrame(run, node, visit) : nodeFrame(node, visit, isSkipped)
+  const without = doneWithout(run, visit)
+  if (without !== undefined) return { ...made, word: `done without ${without}`, time: undefined, without }
   const breaker = isSkipped ? undefined : breakerFrame(run, guard, visit.state.status)
   if (breaker) made.breaker = breaker
   // Agents tell the time to the second: nothing between two tokens of one says nothing.
   if (run.graph.graph.reported && made.time && 'took' in made.time && made.time.took === 0) delete made.time
+  if (isFlagged(visit)) return { ...made, word: 'flagged' }
   if (visit.state.status === 'failed' && visit.state.error.code === noEndReported) {
     return { ...made, shown: 'unknown', word: 'no end reported', time: undefined }
   }
   const { maxVisits: most } = node
   if (run.walk && most !== undefined) made.entries = { now: run.walk.entered.get(node.id) ?? 0, most }
   return made
+}
+
+/** What a step was done without (`degrade`), by name: its breaker let no call pass. */
+function doneWithout(run: Run, { node, state }: Visit): string | undefined {
+  if (run.walk || state.status !== 'done' || state.label !== 'degraded') return undefined
+  for (const { nodes, downstream } of run.circuits.values()) {
+    if (nodes.includes(node)) return partyName(downstream)
+  }
+  return undefined
 }
 
 /** What steps are called that a walk never came to: it may not be meant to. */
@@ -245,6 +262,7 @@ function reused(frame: NodeFrame, before: NodeFrame | undefined): NodeFrame {
     before.agent === frame.agent &&
     before.consequence === frame.consequence &&
     before.handled === frame.handled &&
+    before.without === frame.without &&
     isSameBreaker(before.breaker, frame.breaker) &&
     isSameTime(before.time, frame.time)
   return same ? before : frame
@@ -485,6 +503,17 @@ const terminalWords: Record<string, { shown: ShownState; words: string }> = {
 }
 
 function endedHeadline(run: Run, state: Extract<RunStatus, { status: 'ended' }>): Headline {
+  const flagged = flaggedAfterEnd(run)
+  if (flagged?.state.status === 'failed') {
+    const { error, since: at } = flagged.state
+    return {
+      shown: 'failed',
+      words: `flagged at ${run.graph.nodes.get(flagged.node)?.label || flagged.node}`,
+      ...whyOf(error.description),
+      took: state.elapsedS * 1000,
+      flagged: { at, before: run.walk ? 'completed' : 'succeeded' },
+    }
+  }
   if (state.exhausted)
     return {
       shown: 'exhausted',
@@ -559,16 +588,19 @@ interface FailedStep {
   refused?: { by: Actor; comment: string }
 }
 
-/** The step an ended run stands at: the first that failed. */
+/** The step an ended run stands at: the first that failed; one that was only flagged when no other did. */
 function failedStep(run: Run): FailedStep | undefined {
+  let flagged: FailedStep | undefined
   for (const id of run.graph.order) {
     const visit = run.visits.get(id)
     if (visit?.state.status !== 'failed' && visit?.state.status !== 'escalated') continue
     const { error } = visit.state
+    const label = run.graph.nodes.get(id)?.label || id
     const refused = error?.code === 'approval_refused' ? refusalOf(run, visit) : undefined
-    return { label: run.graph.nodes.get(id)?.label || id, error, refused }
+    if (!isFlagged(visit)) return { label, error, refused }
+    flagged ??= { label, error }
   }
-  return undefined
+  return flagged
 }
 
 /** The decision that refused this visit. */

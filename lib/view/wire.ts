@@ -45,7 +45,7 @@ export type ShownState =
 
 /**
  * `GET /api/v1/runs?status=&workflow=&text=&cursor=&limit=`, newest first. `status` is one of these or, of ended runs, a
- * terminal status, `cancelled` or `exhausted` (`failed` leaves out both); `workflow` is a name; `text` is part of a name or of an id.
+ * terminal status, `cancelled`, `exhausted` or `flagged` (`failed` and `success` leave those out); `workflow` is a name; `text` is part of a name or of an id.
  */
 export interface RunRow {
   id: string
@@ -53,8 +53,11 @@ export interface RunRow {
   version: string
   status: 'running' | 'waiting' | 'paused' | 'cancelling' | 'rolling_back' | 'rolled_back' | 'ended'
   terminal?: TerminalStatus
-  /** Somebody asked for its end, or a limit of the workflow was reached (budget-exhausted); `terminal` is `failed` then, as ATD has no other word. */
-  stopped?: 'cancelled' | 'exhausted'
+  /**
+   * Somebody asked for its end, or a limit of the workflow was reached (budget-exhausted); `terminal` is `failed` then, as ATD
+   * has no other word. `flagged`: `terminal` is `success`, and a person found afterwards that a step of it is wrong.
+   */
+  stopped?: 'cancelled' | 'exhausted' | 'flagged'
   startedBy: string
   startedAt: number
   endedAt?: number

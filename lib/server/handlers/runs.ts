@@ -27,7 +27,7 @@ const statuses = [
   'ended',
 ] as const
 const terminals = ['success', 'partial', 'failed', 'escalated'] as const
-const stops = ['cancelled', 'exhausted'] as const
+const stops = ['cancelled', 'exhausted', 'flagged'] as const
 
 const listQuery = z.object({
   status: z.enum([...statuses, ...terminals, ...stops]).optional(),

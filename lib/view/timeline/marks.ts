@@ -4,7 +4,8 @@
  */
 
 import { partyName } from '@/lib/base/party-name'
-import type { Fact } from '@/lib/engine/facts'
+import type { Fact, Severity } from '@/lib/engine/facts'
+import type { Run } from '@/lib/engine/run'
 import { actWords } from '../act-words'
 import type { Mark, MarkKind, Seq, Transition } from './terms'
 
@@ -21,6 +22,15 @@ const acts = new Set<Fact['type']>([
 ])
 const nobody = new Set(['engine', 'silence'])
 
+/** It fails nothing (NOTES 3.3). */
+function isMild(severity: Severity): boolean {
+  return severity === 'info' || severity === 'warning'
+}
+
+function toldWords(agent: string): string {
+  return `${partyName(agent)} told of an error`
+}
+
 export class MarkKeeper {
   readonly #byKind: Record<MarkKind, Mark[]> = {
     error: [],
@@ -33,9 +43,11 @@ export class MarkKeeper {
   }
   readonly #byArtifact = new Map<string, Mark[]>()
 
-  taken(seq: Seq, at: number, fact: Fact | undefined): void {
+  /** `run`: as it is after the token. */
+  taken(run: Run, seq: Seq, at: number, fact: Fact | undefined): void {
     if (!fact) return
-    const place = 'visit' in fact ? { node: fact.node, visit: fact.visit } : {}
+    const place =
+      'visit' in fact ? { node: fact.node, visit: fact.visit } : run.reported?.placeOf.get(fact.jti)
     const put = (kind: MarkKind, words = actWords(fact), more: Partial<Mark> = {}): Mark => {
       const mark: Mark = { seq, at, kind, words, ...place, ...more }
       this.#byKind[kind].push(mark)
@@ -44,10 +56,18 @@ export class MarkKeeper {
     if (acts.has(fact.type) && 'by' in fact && !nobody.has(fact.by)) put('person')
     switch (fact.type) {
       case 'error': {
-        const passing = fact.retryAt !== undefined || fact.severity === 'info' || fact.severity === 'warning'
+        const passing = fact.retryAt !== undefined || isMild(fact.severity)
         put('error', undefined, passing ? { passing } : {})
         return
       }
+      case 'signal_received':
+        put('error', toldWords(fact.agent), isMild(fact.severity) ? { passing: true } : {})
+        return
+      case 'reported':
+        if (fact.meaning === 'error') {
+          put('error', toldWords(fact.agent), isMild(fact.severity ?? 'error') ? { passing: true } : {})
+        } else if (fact.meaning === 'circuit_open' || fact.meaning === 'circuit_close') put('breaker')
+        return
       case 'artifact_set': {
         const mark = put('artifact', `${fact.artifact} changed`, { artifact: fact.artifact })
         const marks = this.#byArtifact.get(fact.artifact)

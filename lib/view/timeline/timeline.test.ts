@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hashJson } from '@/lib/base/hash'
+import { evolve } from '@/lib/engine/evolve'
+import type { Fact } from '@/lib/engine/facts'
 import {
   approvalAsked,
   approvalOf,
@@ -30,6 +32,7 @@ import { graphOf } from '@/lib/workflow/graph-fixture'
 import { RunFold } from '../run-fold'
 import { shownAt } from './bars'
 import { blankLedger } from './blank-ledger'
+import { MarkKeeper } from './marks'
 import { noteworthyBeside } from './navigate'
 import type { Bar, LaneBy } from './terms'
 import type { Timeline } from './timeline'
@@ -476,5 +479,46 @@ describe('times', () => {
     const timeline = timelineOf(pair, [begun(), started('a'), done('a')])
     expect([at(-1), at(0), at(1.5), at(9)].map((time) => timeline.seqAt(time))).toEqual([0, 1, 2, 3])
     expect([at(-1), at(0.4), at(0.6), at(9)].map((time) => timeline.nearest(time))).toEqual([1, 1, 2, 3])
+  })
+})
+
+describe('errors that agents outside tell of', () => {
+  it('are marked on the film as errors are, at the step they hang under', () => {
+    const { run, facts } = historyOf(pair, [begun(), started('a'), checkpointed('a')])
+    const [checkpointId = ''] = run.checkpoints.keys()
+    const told = { par: [checkpointId], at: at(60), agent: 'spiffe://example.com/agent/monitor' }
+    const marks = new MarkKeeper()
+    const reports: Fact[] = [
+      {
+        ...told,
+        type: 'reported',
+        jti: 'r1',
+        act: 'atd:error',
+        label: '',
+        description: '',
+        meaning: 'error',
+      },
+      {
+        ...told,
+        type: 'signal_received',
+        jti: 'r2',
+        node: 'a',
+        visit: 1,
+        errorId: 'e1',
+        severity: 'warning',
+        errorType: 'action_failed',
+        checkpointId,
+        description: 'no route',
+        upstream: [],
+      },
+    ]
+    for (const [index, fact] of reports.entries()) {
+      evolve(run, fact)
+      marks.taken(run, facts.length + index + 1, fact.at, fact)
+    }
+    expect(marks.of('error')).toMatchObject([
+      { node: 'a', visit: 1, words: 'monitor told of an error' },
+      { node: 'a', visit: 1, words: 'monitor told of an error', passing: true },
+    ])
   })
 })

@@ -37,7 +37,7 @@ export class Timeline {
   add(run: Run, row: LedgerRow, fact: Fact | undefined): void {
     const at = Math.max(row.at, this.#times.at(-1) ?? row.at)
     const seq = this.#times.push(at)
-    this.#marks.taken(seq, at, fact)
+    this.#marks.taken(run, seq, at, fact)
     if (!fact) return
     this.#bars.taken(run, seq, at, fact)
     const made = this.#transitions.taken(run, seq, at, fact, row.who)

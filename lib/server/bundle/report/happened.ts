@@ -98,10 +98,12 @@ function rollbacks({ folded }: RunEvidence): string[] {
   })
 }
 
-function ending(state: RunStatus, { words, why, took }: Headline, { notes }: RunEvidence): string {
+function ending(state: RunStatus, headline: Headline, { notes }: RunEvidence): string {
+  const { words, why, took, flagged } = headline
   const reason = why ? `: ${asSentence(cut(why, quotedChars))}` : '.'
-  if (state.status === 'ended')
-    return `It ended ${words}${took === undefined ? '' : ` after ${span(took)}`}${reason}`
+  const after = took === undefined ? '' : ` after ${span(took)}`
+  if (flagged) return `It ${flagged.before}${after}, and was ${words} on ${moment(flagged.at)}${reason}`
+  if (state.status === 'ended') return `It ended ${words}${after}${reason}`
   const last = notes.at(-1)
   return `When this was written it was ${words}${reason}${last ? ` Its newest token is of ${moment(last.at)}.` : ''}`
 }
