@@ -1,15 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { overviewSentence } from './overview-sentence'
 
+const none = { waiting: 0, failing: 0, running: 0, resting: 0, rolledBack: 0, endedToday: 0 }
+
 describe('the sentence of the overview', () => {
   it('says first what needs a person', () => {
-    expect(overviewSentence({ waiting: 1, failing: 2, running: 1, endedToday: 4 })).toBe(
+    expect(overviewSentence({ ...none, waiting: 1, failing: 2, running: 1, endedToday: 4 })).toBe(
       '1 question waits for a person, 2 runs have failed, 1 is running.',
     )
   })
   it('says when nothing does', () => {
-    expect(overviewSentence({ waiting: 0, failing: 0, running: 0, endedToday: 1 })).toBe(
-      'Nothing needs you, 1 run ended today.',
+    expect(overviewSentence({ ...none, endedToday: 1 })).toBe('Nothing needs you, 1 run ended today.')
+  })
+  it('does not say so while a run that was rolled back waits for a choice', () => {
+    expect(overviewSentence({ ...none, resting: 2, rolledBack: 1 })).toBe(
+      '1 rolled-back run waits for a choice, 0 runs ended today.',
     )
   })
 })

@@ -26,8 +26,9 @@ export function Overview() {
       <PageHead title="Overview">
         <span className="flex-1" />
         <PageHelp page="Overview">
-          What needs you comes first: questions that hold a run, then runs that failed. The rest is here so
-          that you can see it is well.
+          What needs you comes first: questions that hold a run, then runs that failed. At rest are runs in
+          which nothing moves: rolled back until somebody says how they go on, paused, or waiting for an
+          agent. The rest is here so that you can see it is well.
         </PageHelp>
       </PageHead>
       {query.isError && !data ? (
@@ -58,7 +59,7 @@ export function Overview() {
 }
 
 function isBlank({ counts, recent }: OverviewData): boolean {
-  return counts.waiting + counts.failing + counts.running + recent.length === 0
+  return counts.waiting + counts.failing + counts.running + counts.resting + recent.length === 0
 }
 
 function Rooms({ data }: { data: OverviewData }) {
@@ -108,6 +109,17 @@ function Rooms({ data }: { data: OverviewData }) {
             empty="Nothing runs now."
             when="took"
           />
+          {data.resting.length > 0 && (
+            <RunList
+              title="At rest"
+              runs={data.resting}
+              total={data.counts.resting}
+              href={links.runs()}
+              all="All runs"
+              empty=""
+              when="moved"
+            />
+          )}
           <RunList
             title="Ended lately"
             runs={data.recent}
@@ -133,7 +145,7 @@ function RunList({
   href: string
   all: string
   empty: string
-  when: 'ended' | 'took'
+  when: 'ended' | 'took' | 'moved'
 }) {
   return (
     <List {...rest} shown={runs.length}>

@@ -16,8 +16,15 @@ export function Steps({ run }: { run: RunRow }) {
 }
 
 /** One run in a short list: state, workflow, how far, when. */
-export function RunListItem({ run, when = 'started' }: { run: RunRow; when?: 'started' | 'ended' | 'took' }) {
-  const at = when === 'ended' ? (run.endedAt ?? run.updatedAt) : run.startedAt
+export function RunListItem({
+  run,
+  when = 'started',
+}: {
+  run: RunRow
+  when?: 'started' | 'ended' | 'took' | 'moved'
+}) {
+  const at =
+    when === 'moved' ? run.updatedAt : when === 'ended' ? (run.endedAt ?? run.updatedAt) : run.startedAt
   return (
     <li>
       <Link

@@ -167,7 +167,7 @@ export function StateMark({
 type RunStatusName = RunRow['status']
 type Terminal = NonNullable<RunRow['terminal']>
 type RunWord = Exclude<RunStatusName, 'ended'> | Terminal | NonNullable<RunRow['stopped']>
-type Standing = Pick<RunRow, 'status' | 'terminal' | 'stopped'>
+type Standing = Pick<RunRow, 'status' | 'terminal' | 'stopped'> & Partial<Pick<RunRow, 'openApprovals'>>
 
 /** What a run is at: its word, and whose shape and colour it wears. */
 export const runLooks: Record<RunWord, { word: string; as: ShownState }> = {
@@ -186,8 +186,9 @@ export const runLooks: Record<RunWord, { word: string; as: ShownState }> = {
   escalated: { word: 'escalated', as: 'escalated' },
 }
 
-/** The word and the shape of a run's row. */
+/** The word and the shape of a run's row. Amber is for people: what waits for an agent or a breaker does not wear it. */
 export function runLook(run: Standing): { word: string; as: ShownState } {
+  if (run.status === 'waiting' && run.openApprovals === 0) return { word: 'waiting', as: 'pending' }
   const name = run.status === 'ended' ? (run.stopped ?? run.terminal ?? 'ended') : run.status
   return Object.hasOwn(runLooks, name)
     ? runLooks[name as keyof typeof runLooks]

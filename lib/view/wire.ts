@@ -437,13 +437,25 @@ export interface PolicyCheck {
   }[]
 }
 
-/** `GET /api/v1/overview`. `counts.waiting` is every open question, of which `waiting` holds the most urgent. */
+/**
+ * `GET /api/v1/overview`. `counts.waiting` is every open question, of which `waiting` holds the most urgent. `resting` are
+ * runs in which nothing moves and nobody is asked: rolled back, paused, behind a breaker, or offered to agents.
+ */
 export interface Overview {
   waiting: ApprovalRow[]
   failing: RunRow[]
   running: RunRow[]
+  resting: RunRow[]
   recent: RunRow[]
-  counts: { waiting: number; failing: number; running: number; endedToday: number }
+  /** `rolledBack`: of those at rest, the ones that wait for somebody to say whether they end or go on. */
+  counts: {
+    waiting: number
+    failing: number
+    running: number
+    resting: number
+    rolledBack: number
+    endedToday: number
+  }
 }
 
 /** `GET /api/v1/people`, by name; `PATCH /api/v1/people/{id} {roles?, disabled?}` answers with one. For administrators. */

@@ -11,7 +11,9 @@ import type { Installation } from '../installation'
 const shown = 8
 const dayMs = 24 * 3600 * 1000
 /** Under way, and not only waiting for a person: those stand under what needs one. */
-const moving = ['running', 'paused', 'cancelling', 'rolling_back', 'rolled_back'] as const
+const moving = ['running', 'cancelling', 'rolling_back'] as const
+/** Nothing moves in them, and no question stands: the latter is of those that wait. */
+const resting = { status: ['rolled_back', 'paused', 'waiting'], asking: false, parent: 'none' } as const
 
 /** `GET /api/v1/overview` */
 export const getOverview = route(
@@ -23,10 +25,12 @@ export const getOverview = route(
 export async function overviewOf(installation: Installation, principal: Principal): Promise<Overview> {
   const { runs, approvals } = installation.store
   const now = installation.ports.timer.now()
-  const [waiting, failing, running, recent, counts, openByRole] = await Promise.all([
+  const [waiting, failing, running, still, stillCount, recent, counts, openByRole] = await Promise.all([
     approvals.open({}, { limit: shown }),
     runs.list({ failing: true, parent: 'none' }, { limit: shown }),
     runs.list({ status: [...moving], parent: 'none' }, { limit: shown }),
+    runs.list({ ...resting, status: [...resting.status] }, { limit: shown }),
+    runs.count({ ...resting, status: [...resting.status] }),
     runs.list({ status: ['ended'], parent: 'none' }, { limit: shown }),
     runs.counts(now - dayMs),
     approvals.openByRole(),
@@ -35,11 +39,14 @@ export async function overviewOf(installation: Installation, principal: Principa
     waiting: await Promise.all(waiting.items.map((item) => approvalRowOf(installation, item, principal))),
     failing: failing.items.map(runRowOf),
     running: await rowsWithWaits(installation, running.items),
+    resting: still.items.map(runRowOf),
     recent: recent.items.map(runRowOf),
     counts: {
       waiting: openByRole.reduce((sum, { open }) => sum + open, 0),
       failing: counts.failing,
       running: moving.reduce((sum, status) => sum + counts.byStatus[status], 0),
+      resting: stillCount,
+      rolledBack: counts.byStatus.rolled_back,
       endedToday: counts.endedSince,
     },
   }

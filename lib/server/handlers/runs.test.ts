@@ -35,3 +35,22 @@ it('finds cancelled runs under their own word, and not among those that failed',
   expect(overview.body.failing.map(({ id }) => id)).toEqual([failed])
   expect(overview.body.counts.failing).toBe(1)
 })
+
+it('tells runs that are at rest from those that run', async () => {
+  const started = async (more: Partial<RunProjection>) => {
+    const run = aRun()
+    await at.house.store.ledger.commit(firstCommit(run, { projection: { ...running, dueAt: null, ...more } }))
+    return run.runId
+  }
+  const back = await started({ status: 'rolled_back' })
+  const paused = await started({ status: 'paused' })
+  const behind = await started({ status: 'waiting', waitsOn: ['c1'] })
+  const asked = await started({ status: 'waiting', openApprovals: 1 })
+  const moving = await started({ status: 'rolling_back' })
+  const { body } = await ada.ask<Overview>(getOverview, 'GET')
+  const ids = (rows: RunRow[]) => rows.map(({ id }) => id)
+  expect(new Set(ids(body.resting))).toEqual(new Set([back, paused, behind]))
+  expect(ids(body.running)).toEqual([moving])
+  expect(ids(body.resting)).not.toContain(asked)
+  expect(body.counts).toMatchObject({ running: 1, resting: 3, rolledBack: 1 })
+})
