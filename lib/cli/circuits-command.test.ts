@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { defaultPolicy } from '@/lib/breaker/circuit'
 import { openInstallation } from '@/lib/server/installation'
 import { createLog } from '@/lib/server/log'
-import { circuitId } from '@/lib/worker/circuits'
+import { circuitId } from '@/lib/worker/circuit-entry'
 import { forceCommand, liftCommand, listCommand } from './circuits-command'
 
 const data = fs.mkdtempSync(path.join(os.tmpdir(), 'holdpoint-circuits-'))

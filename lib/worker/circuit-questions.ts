@@ -5,7 +5,7 @@
 import type { RunId } from '@/lib/base/ids'
 import { isProblem } from '@/lib/base/problem'
 import type { CircuitName } from '@/lib/engine/circuit-ports'
-import type { SharedFailure } from './circuits'
+import type { SharedFailure } from './circuit-ports'
 import type { WorkerPorts } from './ports'
 
 type Ports = Pick<WorkerPorts, 'book' | 'log'>

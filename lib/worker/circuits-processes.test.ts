@@ -8,7 +8,7 @@ import readline from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStore } from '@/lib/store/open'
 import type { Store } from '@/lib/store/store'
-import { circuitId } from './circuits'
+import { circuitId } from './circuit-entry'
 
 /** Called by all: says 500 until it is told otherwise, then keeps whoever calls waiting. */
 class Target {

@@ -4,7 +4,7 @@ import { defaultPolicy } from '@/lib/breaker/circuit'
 import type { Caller, Downstream } from '@/lib/breaker/terms'
 import { EffectFailed } from '@/lib/runners/runner'
 import type { CircuitDetail, CircuitList, CircuitRow } from '@/lib/view/circuit-wire'
-import { circuitId } from '@/lib/worker/circuits'
+import { circuitId } from '@/lib/worker/circuit-entry'
 import { type Browser, TestConsole } from '../testing/console'
 import { getCircuit, getCircuits, postForce, postLift } from './circuits'
 

@@ -1,0 +1,73 @@
+/*
+ * What breakers (circuits.ts) ask of their surroundings, and what those who call tell them: a store, a signer, a clock,
+ * somebody to ask people; who calls, and what an answer says of the downstream. Types, and one way to tell of a fault.
+ */
+import type { Mint, RunId } from '@/lib/base/ids'
+import type { Spike } from '@/lib/breaker/latency'
+import type { Caller, CircuitChange, Downstream } from '@/lib/breaker/terms'
+import type { Vocabulary } from '@/lib/ect/vocabulary'
+import type { CircuitName, CircuitStore } from '@/lib/engine/circuit-ports'
+import type { ApprovalProjection } from '@/lib/engine/ports'
+import type { WorkerLog } from './ports'
+import type { Signer } from './run-book'
+import type { Timer } from './timer'
+
+export interface CircuitPorts {
+  store: CircuitStore
+  /** As LedgerStore has it; absent: nobody else writes. */
+  othersWrote?: () => number
+  signer: Signer
+  timer: Timer
+  mint: Mint
+  log: WorkerLog
+  /** The question that a hold waits for. */
+  approval?(id: string): Promise<Pick<ApprovalProjection, 'state' | 'verdict' | 'by'> | undefined>
+  /** Asks people about a downstream whose probes are held now; gives the approval's id, or nothing where nobody can be asked. */
+  onShared?(shared: SharedFailure): Promise<string | undefined>
+  /** Calls may go again, or one may: whoever waits behind the circuit asks at once. */
+  onFree?(circuit: CircuitName, by: string): Promise<void>
+  /** Answers became far slower than usual. */
+  onSlow?(slow: Spike & { caller: Caller; downstream: Downstream; at: number }): void
+}
+
+/** A downstream that keeps failing, to be asked about. */
+export interface SharedFailure {
+  downstream: Downstream
+  /** The run whose call was the last straw, and its step. */
+  runId: RunId
+  node: string
+  visit: number
+  /** `several`: circuits that opened within a minute; `again`: one that opened again after so many probes. */
+  because: 'several' | 'again'
+  callers: string[]
+  reopened: number
+  /** In people's words. */
+  sentence: string
+}
+
+/** Who makes a call. */
+export interface CallingStep {
+  runId?: RunId
+  node?: string
+  visit?: number
+  /** How the circuit's tokens are spelled. */
+  vocabulary?: Vocabulary
+  /** Fired: we gave the work up, and how it ends says nothing of the downstream. */
+  lost?: AbortSignal
+  /** The call changed the circuit. */
+  changed?(change: CircuitChange): void
+}
+
+/** What an answer says of the downstream. */
+export interface Judge<T> {
+  /** The downstream is unwell although it answered (status 5xx). */
+  failed?(answer: T): boolean
+  /** The answer is proved to be the downstream's own; asked of probes alone. */
+  verified?(answer: T): boolean | Promise<boolean>
+}
+
+/** Says in the log what could not be done now and is tried again; never with what was in it. */
+export function logFault({ log }: Pick<CircuitPorts, 'log'>, error: unknown, what: string): void {
+  const fault = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
+  log.error({ fault }, `Could not ${what}; trying again`)
+}
