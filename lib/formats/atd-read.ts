@@ -2,33 +2,27 @@
  * Descriptor → graph. Every member is read by its type, every fault is told with its place, and reading goes on: what
  * could not be read gets its default, so that the checks of the whole graph can still speak of the rest.
  */
-import type { Diagnostic } from '@/lib/base/diagnostic'
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import type {
   ApprovalSpec,
   Budget,
-  Containment,
   GraphEdge,
   GraphNode,
   Policy,
-  Priority,
   Retry,
   Root,
   Silence,
   WorkflowGraph,
 } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
-import { containmentWords, type Reading, readContained, resourceWords } from './atd-constraints'
 import { unknownMembers, withInner, withShape } from './atd-members'
 import {
   actionObject,
   agentConfigObject,
   budgetObject,
-  containmentObject,
   defaultReason,
   defaultRole,
   edgeObject,
-  hintsObject,
   hitlObject,
   nodeObject,
   policyObject,
@@ -36,16 +30,11 @@ import {
   retryObject,
   workflowObject,
 } from './atd-write'
+import { containmentObject, hintsObject, keptHints, readContained, readContainment } from './contained'
+import { type Fault, kindOf, shown, wrongType } from './fault'
 
-/** Tells a fault at a place of the document. `name` points at the member's name instead of its value. */
-export type Tell = (fault: {
-  path: GraphPath
-  code: string
-  message: string
-  mend: string
-  severity?: Diagnostic['severity']
-  what?: 'name' | 'value'
-}) => void
+/** Tells a fault at a place of the document. */
+export type Tell = (fault: Fault) => void
 
 export interface ReadDescriptor {
   graph: WorkflowGraph
@@ -78,7 +67,6 @@ const nodeMembers = [
   'action',
   'retry',
 ]
-const priorities: readonly Priority[] = ['critical', 'high', 'normal', 'low']
 const maxLabelLength = 500
 const maxNameLength = 200
 
@@ -97,7 +85,7 @@ export function readDescriptor(source: Json, tell: Tell): ReadDescriptor | undef
   const nodes = readList(read.list('nodes', true), ['nodes'], readNode, tell)
   const edges = readList(read.list('edges', true), ['edges'], readEdge, tell)
   const input = read.object('input')
-  const containment = readContainment(read.object('containment'), tell)
+  const containment = readContainment(source.containment, ['containment'], tell)
   const graph: WorkflowGraph = {
     name: read.name('wf_id', maxNameLength, 'untitled'),
     description: read.text('description', '', 20_000),
@@ -138,7 +126,7 @@ function workflowExtra(source: JsonObject, graph: WorkflowGraph): JsonObject {
     extra = withInner(
       extra,
       'containment',
-      withShape(containment, {}, (e) => containmentObject(graph, e)),
+      withShape(containment, {}, (e) => containmentObject(graph.containment, e)),
     )
   return withShape(source, extra, (e) => workflowObject({ ...graph, nodes: [], edges: [] }, e))
 }
@@ -188,16 +176,6 @@ function readNode(source: JsonObject, path: GraphPath, tell: Tell): GraphNode | 
   const read = reader(source, path, tell)
   const id = read.name('id', Number.POSITIVE_INFINITY)
   const label = read.text('label', id, maxLabelLength)
-  const hints = read.object('resource_hints') ?? {}
-  const constraints = read.object('constraints') ?? {}
-  const named = reader(hints, [...path, 'resource_hints'], tell)
-  const constrained = reader(constraints, [...path, 'constraints'], tell)
-  const priority = named.choice(
-    'priority',
-    priorities,
-    constrained.choice('atd.resource_priority', priorities, 'normal'),
-  )
-  const timeoutS = named.number('timeout_s') ?? constrained.number('atd.resource_timeout_s')
   const reversible = read.flag('reversible')
   const approval = readApproval(source, path, tell)
   const retry = readRetry(read.object('retry'), [...path, 'retry'], tell)
@@ -208,14 +186,12 @@ function readNode(source: JsonObject, path: GraphPath, tell: Tell): GraphNode | 
     ...readWork(source, label, path, tell),
     ...(reversible === undefined ? {} : { reversible }),
     ...(approval ? { approval } : {}),
-    priority,
-    ...(timeoutS === undefined ? {} : { timeoutS }),
+    ...readContained(source, path, tell),
     ...(retry ? { retry } : {}),
-    ...readContained(named.reading, constrained.reading),
-    // As they were written: what they say counts where the hints are silent (atd-constraints.ts).
+    // As they were written: what they say counts where the hints are silent (contained.ts).
     extra: {
       ...unknownMembers(source, nodeMembers),
-      ...(source.constraints === undefined ? {} : { constraints }),
+      ...(isJsonObject(source.constraints) ? { constraints: source.constraints } : {}),
     },
   }
   node.extra = nodeExtra(source, node)
@@ -227,9 +203,8 @@ function nodeExtra(source: JsonObject, node: GraphNode): JsonObject {
   let extra = node.extra
   const { resource_hints: hints, hitl, retry, action, agent_config: agentConfig } = source
   if (isJsonObject(hints)) {
-    const unknown = unknownMembers(hints, ['priority', 'timeout_s', ...Object.keys(resourceWords)])
     const write = (inner: JsonObject) => hintsObject(node, inner, node.extra)
-    extra = withInner(extra, 'resource_hints', withShape(hints, { ...unknown, ...textsOf(hints) }, write))
+    extra = withInner(extra, 'resource_hints', withShape(hints, keptHints(hints), write))
   }
   const { approval } = node
   if (isJsonObject(hitl) && approval)
@@ -256,15 +231,6 @@ function nodeExtra(source: JsonObject, node: GraphNode): JsonObject {
     extra = withInner(extra, 'agent_config', kept)
   }
   return withShape(source, extra, (inner) => nodeObject(node, inner))
-}
-
-/** Amounts that were written as texts, to be written as texts again. */
-function textsOf(hints: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(hints).filter(
-      ([name, value]) => Object.hasOwn(resourceWords, name) && typeof value === 'string',
-    ),
-  )
 }
 
 function readWork(
@@ -402,25 +368,9 @@ function readBudget(source: JsonObject | undefined, tell: Tell): Budget {
   return budget
 }
 
-function readContainment(source: JsonObject | undefined, tell: Tell): Containment | undefined {
-  if (!source) return undefined
-  const read = reader(source, ['containment'], tell)
-  read.onlyKnown(Object.keys(containmentWords))
-  const onError = read.reading('on_error', containmentWords.on_error)
-  const onUnprepared = read.reading('on_unprepared', containmentWords.on_unprepared)
-  if (onError === undefined && onUnprepared === undefined) return undefined
-  return { ...(onError ? { onError } : {}), ...(onUnprepared ? { onUnprepared } : {}) }
-}
-
 /** Reads members of one object by type; what has the wrong type is told and read as absent. */
 function reader(source: JsonObject, path: GraphPath, tell: Tell) {
-  const wrong = (name: string, expected: string) =>
-    tell({
-      path: [...path, name],
-      code: 'wrong_type',
-      message: `"${name}" is ${shown(source[name])}; ${expected} was expected.`,
-      mend: `Write ${expected}.`,
-    })
+  const wrong = (name: string, expected: string) => tell(wrongType([...path, name], source[name], expected))
   const missing = (name: string, expected: string) =>
     tell({
       path,
@@ -459,12 +409,6 @@ function reader(source: JsonObject, path: GraphPath, tell: Tell) {
     flag: (name: string) => take(name, isFlag, 'true or false'),
     number: (name: string) => take(name, isNumber, 'a number'),
     object: (name: string) => take(name, isJsonObject, 'an object'),
-    reading<T extends string | number>(name: string, { expected, read }: Reading<T>): T | undefined {
-      if (!Object.hasOwn(source, name)) return undefined
-      const value = read(source[name])
-      if (value === undefined) wrong(name, expected)
-      return value
-    },
     list(name: string, required = false): Json[] {
       if (required && !Object.hasOwn(source, name)) missing(name, 'a list')
       return take(name, isList, 'a list') ?? []
@@ -500,15 +444,4 @@ function placeWords(path: GraphPath): string {
   if (first === 'nodes' && typeof at === 'number') return `${of}node ${at + 1}`.replace(/^n/, 'N')
   if (first === 'edges' && typeof at === 'number') return `Edge ${at + 1}`
   return first === undefined ? 'The descriptor' : `"${path.join('.')}"`
-}
-
-function kindOf(value: Json | undefined): string {
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'object') return 'an object'
-  return typeof value === 'boolean' ? String(value) : `a ${typeof value === 'string' ? 'text' : typeof value}`
-}
-
-function shown(value: Json | undefined): string {
-  return typeof value === 'string' ? quoted(value) : typeof value === 'number' ? String(value) : kindOf(value)
 }

@@ -5,8 +5,8 @@
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import type { ApprovalSpec, GraphEdge, GraphNode, Retry, Silence, WorkflowGraph } from '@/lib/workflow/graph'
-import { constraintsOf, resourcePrefix, resourceWords, spelled } from './atd-constraints'
 import { arrange, innerExtra, type Member } from './atd-members'
+import { constraintsMember, containmentObject, hintsObject } from './contained'
 
 export const defaultRole = 'operator'
 export const defaultReason = 'The workflow asks for a decision before this step.'
@@ -62,7 +62,7 @@ export function workflowObject(graph: WorkflowGraph, extra: JsonObject): JsonObj
       optional('input', graph.input),
       whenFilled('policy', policyObject(graph, innerExtra(extra, 'policy'))),
       whenFilled('budget', budgetObject(graph, innerExtra(extra, 'budget'))),
-      whenFilled('containment', containmentObject(graph, innerExtra(extra, 'containment'))),
+      whenFilled('containment', containmentObject(graph.containment, innerExtra(extra, 'containment'))),
       { name: 'nodes', value: graph.nodes.map((node) => nodeObject(node, node.extra)), implied: false },
       { name: 'edges', value: graph.edges.map((edge) => edgeObject(edge, edge.extra)), implied: false },
     ],
@@ -98,14 +98,6 @@ export function budgetObject({ budget }: WorkflowGraph, extra: JsonObject): Json
       optional('max_tokens', budget.maxTokens),
       optional('max_checkpoints', budget.maxCheckpoints),
     ],
-    extra,
-    [],
-  )
-}
-
-export function containmentObject({ containment }: WorkflowGraph, extra: JsonObject): JsonObject {
-  return arrange(
-    [optional('on_error', containment?.onError), optional('on_unprepared', containment?.onUnprepared)],
     extra,
     [],
   )
@@ -161,50 +153,6 @@ export function hitlObject(approval: ApprovalSpec, extra: JsonObject): JsonObjec
 
 function silenceValue(silence: Silence): Json {
   return typeof silence === 'string' ? silence : { escalate_to: silence.escalateTo }
-}
-
-/** `resource_hints` speak first, then the constraints' own spelling, which stays in `extra` as it was. */
-export function hintsObject(node: GraphNode, extra: JsonObject, nodeExtra: JsonObject): JsonObject {
-  const constrained = constraintHints(nodeExtra)
-  return arrange(
-    [
-      {
-        name: 'priority',
-        value: node.priority,
-        implied: node.priority === (constrained.priority ?? 'normal'),
-      },
-      {
-        name: 'timeout_s',
-        value: node.timeoutS,
-        implied: node.timeoutS === constrained.timeoutS,
-      },
-      ...Object.entries(resourceWords).map(([name, { word, reading }]) => {
-        const value = node.resources?.[word]
-        const fromConstraint = reading.read(innerExtra(nodeExtra, 'constraints')[resourcePrefix + name])
-        return { name, value: spelled(value, extra[name], reading), implied: value === fromConstraint }
-      }),
-    ],
-    extra,
-    Object.keys(resourceWords),
-  )
-}
-
-/** Written where it stood, though it be empty. */
-function constraintsMember(node: GraphNode, extra: JsonObject): Member {
-  const value = constraintsOf(node, innerExtra(extra, 'constraints'))
-  const isWritten = Object.hasOwn(extra, 'constraints') || Object.keys(value).length > 0
-  return { name: 'constraints', value: isWritten ? value : undefined, implied: !isWritten }
-}
-
-/** What a node's `constraints` say in the graph's words (ATD, Resource Claim Format). */
-export function constraintHints(nodeExtra: JsonObject): { priority?: Json; timeoutS?: number } {
-  const constraints = innerExtra(nodeExtra, 'constraints')
-  const priority = constraints['atd.resource_priority']
-  const timeoutS = constraints['atd.resource_timeout_s']
-  return {
-    ...(priority === undefined ? {} : { priority }),
-    ...(typeof timeoutS === 'number' ? { timeoutS } : {}),
-  }
 }
 
 export function retryObject(retry: Retry, extra: JsonObject): JsonObject {

@@ -15,6 +15,7 @@ import type { JsonObject } from '@/lib/base/json'
 import type { GraphEdge, GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import type { AgentLoopConfig, LoopTool } from './agent-loop'
 import { bareRequestNode, toolNodes } from './agent-think'
+import { innerContainment, innerStep } from './inner-steps'
 
 /** Id of the node that thinks. */
 export const thinkNode = 'think'
@@ -31,8 +32,12 @@ const toolConfigs: Record<LoopTool | typeof bareRequestNode, JsonObject> = {
   call_mcp_tool: { tool_from: from('tool'), args_from: from('args'), server_from: from('server') },
 }
 
-/** The graph of a loop that stands in `parent`. The same loop in the same workflow gives the same graph. */
-export function agentLoopGraph(config: AgentLoopConfig, parent: WorkflowGraph): WorkflowGraph {
+/** The graph of a loop that stands in `parent`, at the node `owner`. The same loop in the same workflow gives the same graph. */
+export function agentLoopGraph(
+  config: AgentLoopConfig,
+  parent: WorkflowGraph,
+  owner?: GraphNode,
+): WorkflowGraph {
   const { backend, tools, max_steps, max_tokens, output_schema } = config
   const nodes = toolNodes(tools)
   const think: JsonObject = {
@@ -49,10 +54,11 @@ export function agentLoopGraph(config: AgentLoopConfig, parent: WorkflowGraph): 
     order: 'stepwise',
     vocabulary: parent.vocabulary,
     nodes: [
-      nodeOf(thinkNode, 'agent_think', think),
-      ...nodes.map((id) =>
-        nodeOf(id, id === bareRequestNode ? 'http_request' : id, toolConfigs[id as LoopTool]),
-      ),
+      innerStep(nodeOf(thinkNode, 'agent_think', think), owner, true),
+      ...nodes.map((id) => {
+        const kind = id === bareRequestNode ? 'http_request' : id
+        return innerStep(nodeOf(id, kind, toolConfigs[id as LoopTool]), owner, false)
+      }),
     ],
     edges: [
       edgeOf(thinkNode, thinkNode, 'again', max_steps),
@@ -67,6 +73,7 @@ export function agentLoopGraph(config: AgentLoopConfig, parent: WorkflowGraph): 
     budget: parent.budget,
     policy: parent.policy,
     rules: parent.rules,
+    ...innerContainment(parent),
     ...(parent.backends ? { backends: parent.backends } : {}),
     ...(parent.secrets ? { secrets: parent.secrets } : {}),
     // The servers a workflow declares for itself.

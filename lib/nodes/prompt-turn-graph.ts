@@ -14,6 +14,7 @@
  */
 import type { JsonObject } from '@/lib/base/json'
 import type { GraphEdge, GraphNode, ToolDeclaration, WorkflowGraph } from '@/lib/workflow/graph'
+import { innerContainment, innerStep } from './inner-steps'
 import { type PromptStateConfig, promptStateConfig } from './prompt-state'
 import { type PromptTurnConfig, turnEventNode } from './prompt-turn'
 import { nodeKind } from './registry'
@@ -26,7 +27,7 @@ export function promptTurnGraph(state: GraphNode, parent: WorkflowGraph): Workfl
   const config = promptStateConfig.parse(state.config)
   const tools = toolsOf(config, parent)
   const events = eventLabels(state.id, parent)
-  const nodes = tools.map(({ tool, node }) => toolNode(node, tool))
+  const nodes = tools.map(({ tool, node }) => innerStep(toolNode(node, tool), state, false))
   const hybrid = config.orchestration === 'hybrid'
   const { maxRunS, maxModelTokens, maxWriteBytes, maxMemoryMb, maxCpuS } = parent.budget
   return {
@@ -36,7 +37,11 @@ export function promptTurnGraph(state: GraphNode, parent: WorkflowGraph): Workfl
     order: 'stepwise',
     vocabulary: parent.vocabulary,
     nodes: [
-      nodeOf(turnNode, 'prompt_turn', turnConfig(config, parent, tools, events) as JsonObject),
+      innerStep(
+        nodeOf(turnNode, 'prompt_turn', turnConfig(config, parent, tools, events) as JsonObject),
+        state,
+        true,
+      ),
       ...nodes,
       ...(hybrid ? [eventNode(state, config, events)] : []),
     ],
@@ -55,6 +60,7 @@ export function promptTurnGraph(state: GraphNode, parent: WorkflowGraph): Workfl
     budget: definedMembers({ maxRunS, maxModelTokens, maxWriteBytes, maxMemoryMb, maxCpuS }),
     policy: parent.policy,
     rules: parent.rules,
+    ...innerContainment(parent),
     ...(parent.backends ? { backends: parent.backends } : {}),
     ...(parent.secrets ? { secrets: parent.secrets } : {}),
     extra: parent.extra.mcp_servers === undefined ? {} : { mcp_servers: parent.extra.mcp_servers },

@@ -21,7 +21,7 @@ import { importWorkflow, keepDerived } from './workflows'
 export function childWorkflows(house: Installation): ChildWorkflows {
   return {
     load: (workflow, parent) => loadChild(house, workflow, parent),
-    loop: (config, parent) => loadLoop(house, config, parent),
+    loop: (config, parent, node) => loadLoop(house, config, parent, node),
     turn: (node, parent) => loadTurn(house, node, parent),
   }
 }
@@ -64,9 +64,10 @@ async function loadLoop(
   house: Installation,
   config: JsonObject,
   parent: RunHeader,
+  node: string,
 ): Promise<{ version: string; consequence: Consequence }> {
   const above = await house.graphOf(parent.version)
-  const graph = agentLoopGraph(agentLoopConfig.parse(config), above.graph)
+  const graph = agentLoopGraph(agentLoopConfig.parse(config), above.graph, above.nodes.get(node))
   return {
     version: await keepDerived(house, graph, parent.startedBy),
     consequence: consequenceOfGraph(graph),

@@ -33,7 +33,7 @@ export const maxCallDepth = 8
 /** Where the workflows of children come from: `load` and `loop` of ChildRuns, for the step's own run. */
 export interface ChildWorkflows {
   load(workflow: string, parent: RunHeader): ReturnType<ChildRuns['load']>
-  loop(config: JsonObject, parent: RunHeader): ReturnType<ChildRuns['loop']>
+  loop(config: JsonObject, parent: RunHeader, node: string): ReturnType<ChildRuns['loop']>
   turn(node: string, parent: RunHeader): ReturnType<ChildRuns['turn']>
 }
 
@@ -44,7 +44,7 @@ type Child = Parameters<ChildRuns['run']>[0]
 export function childRunsOf(ports: WorkerPorts, workflows: ChildWorkflows, step: ReachingStep): ChildRuns {
   return {
     load: (workflow) => workflows.load(workflow, step.header),
-    loop: (config) => workflows.loop(config, step.header),
+    loop: (config) => workflows.loop(config, step.header, step.node),
     turn: (node) => workflows.turn(node, step.header),
     async run(child, signal) {
       const runId = childId(step, child.index)

@@ -1031,8 +1031,8 @@ it('says why a graph cannot be an agentd workflow', () => {
     'node "a" is of the kind "task"',
   )
   const config = { path: '/x' }
-  expect(reasons(graphOf({ a: { kind: 'read_file', config, priority: 'low' } }, [], stepwise))).toContain(
-    'node "a" has "path"; node "a" has a priority',
+  expect(reasons(graphOf({ a: { kind: 'read_file', config, maxVisits: 2 } }, [], stepwise))).toContain(
+    'node "a" has "path"; node "a" bounds its visits',
   )
 })
 
@@ -1064,6 +1064,20 @@ const nodes = fc.array(
       id: fc.uuid(),
       kind: fc.constantFrom(...Object.keys(configs)),
       reversible: fc.option(fc.constant(false), { nil: undefined }),
+      contained: fc.record(
+        {
+          timeoutS: fc.integer({ min: 1, max: 9 }),
+          resources: fc.record({ cpu: fc.nat(9), memoryMb: fc.nat(9) }, { requiredKeys: ['cpu'] }),
+          circuit: fc.record(
+            { threshold: fc.constant(0.25), windowS: fc.constant(9) },
+            { requiredKeys: ['windowS'] },
+          ),
+          whenOpen: fc.constantFrom('wait' as const, 'degrade' as const),
+          onError: fc.constantFrom('nothing' as const, 'rollback' as const),
+        },
+        { requiredKeys: [] },
+      ),
+      priority: fc.constantFrom('normal' as const, 'critical' as const),
       retry: fc.option(
         fc.record({
           maxAttempts: fc.integer({ min: 1, max: 20 }),
@@ -1083,7 +1097,8 @@ const nodes = fc.array(
           label: node.id,
           kind: node.kind,
           config,
-          priority: 'normal',
+          priority: node.priority,
+          ...node.contained,
           ...(node.reversible === undefined ? {} : { reversible: node.reversible }),
           ...(node.retry ? { retry: node.retry } : {}),
           extra: {},

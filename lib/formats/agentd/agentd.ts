@@ -122,6 +122,7 @@ function documentPath(path: GraphPath, read: ReadDocument): GraphPath {
     if (part === undefined) return place
     if (part === 'config') return [...place, ...rest]
     if (part === 'approval') return [...place, ...rest]
+    if (part === 'timeoutS') return [...place, 'resource_hints', 'timeout_s']
     return [...place, ...inWords([part, ...rest])]
   }
   if (list === 'policy' && at === 'rego')

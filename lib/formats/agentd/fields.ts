@@ -2,9 +2,10 @@
  * What agentd's nodes can say, by type. A Holdpoint kind may take more (a literal path beside `path_from`); in a text
  * that agentd should read as well, that would be a field it does not know, so it is refused by name.
  *
- * Two extensions are allowed: `compensate`, where the kind can be taken back by another act, and `reversible` of any
- * node. agentd refuses both, and people who write them know that.
+ * Extensions are allowed: `compensate`, where the kind can be taken back by another act, and of any node `reversible`,
+ * `resource_hints` and `constraints` (contained.ts). agentd refuses them all, and people who write them know that.
  */
+import { containedMembers } from '../contained'
 
 export interface NodeFields {
   required: readonly string[]
@@ -50,7 +51,7 @@ export const nodeFields: Readonly<Record<string, NodeFields>> = {
 export const nodeTypes = Object.keys(nodeFields)
 
 /** What every node may say besides the fields of its type. */
-export const commonFields = ['id', 'type', 'retry', 'reversible'] as const
+export const commonFields = ['id', 'type', 'retry', 'reversible', ...containedMembers] as const
 
 /** The fields of a type, or undefined when agentd has no such type. */
 export function fieldsOf(type: string): NodeFields | undefined {

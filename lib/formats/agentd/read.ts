@@ -15,7 +15,6 @@ import type {
   Allowlist,
   Backend,
   Budget,
-  Containment,
   GraphEdge,
   GraphNode,
   Policy,
@@ -26,6 +25,8 @@ import type {
 } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
 import { nearestName } from '@/lib/workflow/nearest-name'
+import { keptContained, readContained, readContainment } from '../contained'
+import type { Fault } from '../fault'
 import { commonFields, fieldsOf, nodeTypes } from './fields'
 import { fits, maxNamesTold, nearestField, placeWords, tellMissing, tellUnknown } from './refusals'
 import * as shapes from './shapes'
@@ -318,21 +319,6 @@ function readTable(
   return table as JsonObject
 }
 
-/** The section in the graph's words; of packs too. */
-export function readContainment(
-  source: Json | undefined,
-  path: GraphPath,
-  tell: Tell,
-): Containment | undefined {
-  const read = readTable(source, shapes.containment, path, tell)
-  if (!read || Object.keys(read).length === 0) return undefined
-  const { on_error: onError, on_unprepared: onUnprepared } = read
-  return {
-    ...(onError !== undefined && { onError: onError as Containment['onError'] }),
-    ...(onUnprepared !== undefined && { onUnprepared: onUnprepared as Containment['onUnprepared'] }),
-  }
-}
-
 function tableOr(table: Json | undefined): JsonObject {
   return isJsonObject(table) ? table : {}
 }
@@ -370,6 +356,7 @@ function readNode(entry: JsonObject, path: GraphPath, tell: Tell): GraphNode | u
   // A node without a type stays, so that what leads to it is not told as well.
   if (!hasId) return undefined
   const read = retry === undefined ? undefined : readRetry(retry, [...path, 'retry'], tell)
+  const contained = withWholeNames(entry)
   return {
     id: String(id),
     label: String(id),
@@ -377,9 +364,35 @@ function readNode(entry: JsonObject, path: GraphPath, tell: Tell): GraphNode | u
     config,
     ...(typeof reversible === 'boolean' ? { reversible } : {}),
     ...approvalOf(hasType ? String(type) : '', config),
-    priority: 'normal',
+    ...readContained(contained, path, spelledIn(entry, path, tell)),
     ...(read ? { retry: read.retry } : {}),
-    extra: read ? filled('retry', read.extra) : {},
+    extra: { ...(read ? filled('retry', read.extra) : {}), ...keptContained(contained) },
+  }
+}
+
+/** Names of constraints begin so; in TOML, where they stand without quotation marks, the dot makes a table of that. */
+const constraintSpaces = ['atd', 'hp']
+
+/** The node with its constraints under their whole names, in whichever of the two ways they were written. */
+function withWholeNames(entry: JsonObject): JsonObject {
+  const { constraints } = entry
+  if (!isJsonObject(constraints)) return entry
+  const whole = Object.entries(constraints).flatMap(([name, value]): [string, Json][] =>
+    constraintSpaces.includes(name) && isJsonObject(value)
+      ? Object.entries(value).map(([inside, one]) => [`${name}.${inside}`, one])
+      : [[name, value]],
+  )
+  return { ...entry, constraints: Object.fromEntries(whole) }
+}
+
+/** Tells a fault of a constraint where it was written: under its whole name, or in the table its dot made. */
+function spelledIn({ constraints }: JsonObject, path: GraphPath, tell: Tell): (fault: Fault) => void {
+  return (fault) => {
+    const name = String(fault.path.at(-1))
+    const [space = '', ...inside] = name.split('.')
+    const isTable = fault.path.at(-2) === 'constraints' && isJsonObject(constraints)
+    const isDotted = isTable && !Object.hasOwn(constraints, name) && Object.hasOwn(constraints, space)
+    tell(isDotted ? { ...fault, path: [...path, 'constraints', space, inside.join('.')] } : fault)
   }
 }
 

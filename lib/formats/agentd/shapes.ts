@@ -48,12 +48,6 @@ export const budget = strict({
   max_llm_tokens: whole(0).optional(),
 })
 
-/** What follows by itself from an error, and from a rollback that an agent cannot join. Not agentd's own. */
-export const containment = strict({
-  on_error: z.enum(['nothing', 'escalate', 'rollback']).optional(),
-  on_unprepared: z.enum(['ask', 'partial', 'abort']).optional(),
-})
-
 export const policy = strict({
   fs: strict({
     read: texts.optional(),

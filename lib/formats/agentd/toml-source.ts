@@ -8,21 +8,12 @@ import { parse, TomlDate, TomlError } from 'smol-toml'
 import type { Diagnostic } from '@/lib/base/diagnostic'
 import type { Json, JsonObject } from '@/lib/base/json'
 import type { GraphPath } from '@/lib/workflow/graph-problem'
+import type { Fault } from '../fault'
 import { keepDiagnostic, maxDiagnostics } from '../kept-diagnostics'
 import { lineTable } from '../line-table'
 import { escaped, maxDepth, maxTextBytes } from '../strict-json'
 import { dottedKeys } from './key-bounds'
 import { locate, offsetOf, type Place } from './toml-places'
-
-/** A fault at a place of the document. `name` points at the key instead of its value. */
-export interface Fault {
-  path: GraphPath
-  code: string
-  message: string
-  mend: string
-  severity?: Diagnostic['severity']
-  what?: 'name' | 'value'
-}
 
 export interface Tell {
   (fault: Fault): void

@@ -8,6 +8,7 @@ import { Problem } from '@/lib/base/problem'
 import { maxRetryDelayMs } from '@/lib/workflow/checks'
 import type { GraphEdge, GraphNode, Policy, Retry, WorkflowGraph } from '@/lib/workflow/graph'
 import { quoted } from '@/lib/workflow/graph-problem'
+import { containedMembers, containedObject, containmentObject } from '../contained'
 import { fieldsOf } from './fields'
 import { agentSections, approvalOf, budgetWords, bytesPerMb, defaultQuery, rootsOf } from './read'
 
@@ -54,7 +55,7 @@ function membersOf(graph: WorkflowGraph): JsonObject {
     secrets: secretsOf(graph),
     mcp_servers: extra.mcp_servers,
     budget: budgetOf(graph),
-    containment: containmentOf(graph),
+    containment: graph.containment && containmentObject(graph.containment),
     auth: extra.auth,
     server: extra.server,
     policy: policyOf(graph.policy),
@@ -66,12 +67,6 @@ function membersOf(graph: WorkflowGraph): JsonObject {
     nodes: graph.nodes.map(nodeOf),
     edges: graph.edges.map(edgeOf),
   })
-}
-
-/** The section as it is written, in packs too. */
-export function containmentOf({ containment }: WorkflowGraph): JsonObject | undefined {
-  if (!containment) return undefined
-  return without({ on_error: containment.onError, on_unprepared: containment.onUnprepared })
 }
 
 /** At the top level, or in [[workflows]] with the sections beside it that stood there. */
@@ -91,6 +86,7 @@ function nodeOf(node: GraphNode): JsonObject {
     type: node.kind,
     ...node.config,
     reversible: node.reversible,
+    ...containedObject(node),
     retry: node.retry && retryOf(node.retry, node.extra.retry),
   })
 }
@@ -248,13 +244,11 @@ function unsayableOfNode(node: GraphNode): (string | false | undefined)[] {
       .filter((name) => !takes.includes(name))
       .map((name) => `${words} has ${quoted(name)}`),
     node.label !== node.id && `${words} has a label of its own`,
-    node.priority !== 'normal' && `${words} has a priority`,
-    node.timeoutS !== undefined && `${words} has a timeout of its own`,
     node.maxVisits !== undefined && `${words} bounds its visits`,
     node.approval !== undefined && !isSame(node.approval, expected) && `${words} says who must approve it`,
     node.retry && !isLinear(node.retry) && `${words} waits ever longer between attempts`,
     ...Object.keys(node.extra)
-      .filter((name) => name !== 'retry')
+      .filter((name) => name !== 'retry' && !(containedMembers as readonly string[]).includes(name))
       .map((name) => `${words} has the note ${quoted(name)}`),
   ]
 }

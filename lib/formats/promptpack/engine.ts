@@ -9,16 +9,19 @@
  *   role, roles      who may give events from outside, of all states and of one
  *   policy           what its steps may reach; secrets, mcp_servers
  *   containment      on_error (nothing, escalate, rollback), on_unprepared (ask, partial, abort)
+ *   states           resource_hints and constraints of a state, by its name (contained.ts); what else stands there is kept
  *
  * Anything else is a hint to another runtime and is kept. A budget that cannot be read is a warning, because one of the
  * published schemas accepts it; of Holdpoint's own members, what cannot be read is an error.
  */
 import { z } from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
-import type { Backend, Budget, Containment, Policy, SecretSource } from '@/lib/workflow/graph'
+import type { Backend, Budget, Containment, GraphNode, Policy, SecretSource } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
-import { readBackends, readContainment, readMcpServers, readPolicy, readSecrets } from '../agentd/read'
+import { readBackends, readMcpServers, readPolicy, readSecrets } from '../agentd/read'
 import type { Tell } from '../agentd/toml-source'
+import { containedMembers, keptContained, readContained, readContainment } from '../contained'
+import { wrongType } from '../fault'
 import { fits, placeWords } from './refusals'
 
 export interface ReadEngine {
@@ -33,9 +36,15 @@ export interface ReadEngine {
   /** Who may give a state's events; undefined: nobody is named. */
   roleOf(state: string): string | undefined
   roles: string[]
+  /** What a state asks for and what follows from its errors, as members of its node. */
+  containedOf(state: string): ContainedState
+  /** States that it is said of. */
+  contained: string[]
   /** What is written back as it stood: everything but the budget's numbers, the bindings and the servers. */
   kept: JsonObject
 }
+
+type ContainedState = ReturnType<typeof readContained> & Pick<GraphNode, 'extra'>
 
 const enginePath: GraphPath = ['workflow', 'engine']
 
@@ -44,11 +53,12 @@ const defaultBackend = 'default'
 
 /** Reads the engine's settings, telling what of them cannot be used. */
 export function readEngine(engine: JsonObject, tell: Tell): ReadEngine {
-  const { budget, bindings: _, result_bindings: __, mcp_servers, containment, ...kept } = engine
+  const { budget, bindings: _, result_bindings: __, mcp_servers, containment, states, ...kept } = engine
   const read = readBudget(budget, tell)
   fits(ownMembers, pick(engine, Object.keys(ownMembers.shape)), enginePath, tell)
   const secrets = 'secrets' in engine ? readSecrets(engine.secrets, at('secrets'), tell).secrets : []
   const roles = isJsonObject(engine.roles) ? engine.roles : {}
+  const ofStates = readStates(states, tell)
   const role = typeof engine.role === 'string' ? engine.role : undefined
   return {
     budget: read.budget,
@@ -63,7 +73,13 @@ export function readEngine(engine: JsonObject, tell: Tell): ReadEngine {
     backend: typeof engine.backend === 'string' ? engine.backend : defaultBackend,
     roleOf: (state) => (Object.hasOwn(roles, state) ? String(roles[state]) : role),
     roles: Object.keys(roles),
-    kept: { ...kept, ...(read.kept === undefined ? {} : { budget: read.kept }) },
+    containedOf: (state) => ofStates.read.get(state) ?? { priority: 'normal', extra: {} },
+    contained: [...ofStates.read.keys()],
+    kept: {
+      ...kept,
+      ...(read.kept === undefined ? {} : { budget: read.kept }),
+      ...(Object.keys(ofStates.kept).length > 0 ? { states: ofStates.kept } : {}),
+    },
   }
 }
 
@@ -160,6 +176,46 @@ function readOwnPolicy(source: Json | undefined, tell: Tell): Policy {
   if (!fits(declared, own, at('policy'), tell)) return policy
   const { roots: folders = [], private_targets: privateTargets = [] } = own as z.infer<typeof declared>
   return { ...policy, roots: folders, privateTargets }
+}
+
+/** What is said of each state, and what of it is others' to read. */
+function readStates(source: Json | undefined, tell: Tell) {
+  const read = new Map<string, ContainedState>()
+  const kept: JsonObject = {}
+  if (source !== undefined && !isJsonObject(source)) tell(wrongType(at('states'), source, 'an object'))
+  for (const [name, said] of Object.entries(isJsonObject(source) ? source : {})) {
+    const path = at('states', name)
+    if (!isJsonObject(said)) {
+      tell(wrongType(path, said, 'an object'))
+      continue
+    }
+    read.set(name, { ...readContained(said, path, tell), extra: keptContained(said) })
+    const known: readonly string[] = containedMembers
+    const others = Object.entries(said).filter(([member]) => !known.includes(member))
+    for (const [member] of others)
+      tell({
+        path: [...path, member],
+        what: 'name',
+        code: 'unknown_member',
+        severity: 'warning',
+        message: `The engine says ${quoted(member)} of the state ${quoted(name)}, which is kept and nothing follows from it.`,
+        mend: `Here a state takes ${containedMembers.join(' and ')}.`,
+      })
+    if (others.length > 0) kept[name] = Object.fromEntries(others)
+  }
+  return { read, kept }
+}
+
+/** What is said of a state that is not there is a slip. */
+export function checkContained(engine: ReadEngine, states: ReadonlySet<string>, tell: Tell): void {
+  for (const state of engine.contained.filter((name) => !states.has(name)))
+    tell({
+      path: at('states', state),
+      what: 'name',
+      code: 'unknown_state',
+      message: `The engine speaks of the state ${quoted(state)}, and the workflow has no such state.`,
+      mend: 'Correct the name, or remove it.',
+    })
 }
 
 /** A role for a state that is not there is a slip. */

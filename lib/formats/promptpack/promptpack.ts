@@ -153,6 +153,7 @@ function documentPath(path: GraphPath, read: ReadPack): GraphPath {
     if (part === 'config' && Object.hasOwn(promptMembers, name) && state?.prompt)
       return ['prompts', state.prompt.key, ...(promptMembers[name] ?? []), ...rest]
     if (name === 'backend') return [...inEngine, name]
+    if (name === 'timeoutS') return [...inEngine, 'states', state?.name ?? '', 'resource_hints', 'timeout_s']
     if (name === 'role') return [...inEngine, 'roles', state?.name ?? '']
     return part === undefined
       ? place

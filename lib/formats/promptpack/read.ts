@@ -5,7 +5,8 @@
  *   graph.extra   the pack's members as written (name, prompts, fragments, agents, …) without id, description, tools
  *                 workflow: { version, engine }, the engine without its bindings and budget; mcp_servers
  *   node.extra    the state's members that its node does not say: description, artifacts, skills, composition, an
- *                 orchestration or persistence of another runtime, on_event of a last state; `name` where it is no id
+ *                 orchestration or persistence of another runtime, on_event of a last state; `name` where it is no id;
+ *                 resource_hints and constraints that the graph has no word for
  *
  * A pack without a workflow is run as one state: its entry agent's prompt, or the only prompt there is.
  */
@@ -13,7 +14,7 @@ import { isJsonObject, type JsonObject } from '@/lib/base/json'
 import type { ArtifactDeclaration, GraphEdge, Start, WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
 import type { Tell } from '../agentd/toml-source'
-import { checkRoles, type ReadEngine, readEngine } from './engine'
+import { checkContained, checkRoles, type ReadEngine, readEngine } from './engine'
 import { inputSchema } from './input'
 import { checkLoops } from './loops'
 import { tellKept } from './notes'
@@ -52,6 +53,7 @@ export function readPack(document: JsonObject, tell: Tell): ReadPack | undefined
   const starts = readStarts(pack, main.entry, ids, tell)
   const input = markReachable(states, starts)
   checkRoles(engine, new Map(states.map(({ name, node, state }) => [name, takesEvents(node, state)])), tell)
+  checkContained(engine, new Set(states.map(({ name }) => name)), tell)
   const graph: WorkflowGraph = {
     name: pack.id,
     description: pack.description ?? pack.name,

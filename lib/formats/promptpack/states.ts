@@ -161,6 +161,7 @@ function nodeOf(
   // A prompt that is not there was told; the rest of the state is checked all the same.
   const shown =
     prompt?.shown ?? (isOutside ? {} : { prompt: promptLabel(state.prompt_task ?? ''), template: '' })
+  const contained = engine.containedOf(name)
   const leadsOn = Object.keys(state.on_event ?? {}).length > 0
   const config: JsonObject = isOutside
     ? {
@@ -182,9 +183,9 @@ function nodeOf(
     label: name === '' ? id : cutTo(500, name),
     kind: isOutside ? 'await_event' : 'prompt_state',
     config,
-    priority: 'normal',
+    ...contained,
     ...(max_visits === undefined ? {} : { maxVisits: Math.min(max_visits, Number.MAX_SAFE_INTEGER) }),
-    extra: extraOf(id, name, state, isOutside, config),
+    extra: { ...extraOf(id, name, state, isOutside, config), ...contained.extra },
   }
 }
 

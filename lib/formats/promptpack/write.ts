@@ -5,7 +5,7 @@
  */
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import type { GraphEdge, GraphNode, ToolDeclaration, WorkflowGraph } from '@/lib/workflow/graph'
-import { containmentOf } from '../agentd/write'
+import { containedObject, containmentObject } from '../contained'
 import { budgetWords } from './engine'
 
 /** The pack that a graph says, as a document. */
@@ -90,17 +90,29 @@ function engineOf(
   kept: Json | undefined,
   servers: Json | undefined,
 ): JsonObject | undefined {
-  const { budget: unread, ...others } = isJsonObject(kept) ? kept : {}
+  const { budget: unread, states, ...others } = isJsonObject(kept) ? kept : {}
   const budget = budgetOf(graph, unread)
   const bindings = bindingsOf(graph.tools)
   const engine = defined({
     budget,
-    containment: containmentOf(graph),
+    containment: graph.containment && containmentObject(graph.containment),
+    states: statesOf(graph, isJsonObject(states) ? states : {}),
     ...others,
     mcp_servers: servers,
     bindings,
   })
   return kept === undefined && Object.keys(engine).length === 0 ? undefined : engine
+}
+
+/** What each state asks for, with what others read there. */
+function statesOf({ nodes }: WorkflowGraph, kept: JsonObject): JsonObject | undefined {
+  const said = nodes.flatMap((node): [string, JsonObject][] => {
+    const name = nameOf(node)
+    const others = Object.hasOwn(kept, name) ? kept[name] : undefined
+    const state = { ...containedObject(node), ...(isJsonObject(others) ? others : {}) }
+    return Object.keys(state).length > 0 ? [[name, state]] : []
+  })
+  return said.length > 0 ? Object.fromEntries(said) : undefined
 }
 
 function budgetOf({ budget }: WorkflowGraph, unread: Json | undefined): Json | undefined {
