@@ -3,6 +3,7 @@ import { Ellipsis } from 'lucide-react'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { BreakerMark } from '@/components/breakers/breaker-mark'
+import { percent } from '@/components/breakers/words'
 import { Actor } from '@/components/ui/actor'
 import { Button, IconButton } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
@@ -19,6 +20,7 @@ import { links } from '@/lib/ui/links'
 import { useMe } from '@/lib/ui/queries'
 import type { AgentActivity, AgentKey, AgentRow } from '@/lib/view/agent-wire'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
+import { noCallsWords } from '@/lib/view/circuit-words'
 import type { AgentAct } from './agents-page'
 import { LabFault } from './lab-fault'
 import { limitWords, protocolWords } from './words'
@@ -196,7 +198,11 @@ function Circuits({ agent, circuits }: { agent: AgentRow; circuits: CircuitRow[]
                 ? `called by ${row.caller.name}`
                 : `calls ${row.downstream.name}`}
             </span>
-            <span className="num text-ink-3">{Math.round(row.errorRate * 100)} %</span>
+            {row.counts.calls === 0 ? (
+              <span className="text-ink-3">{noCallsWords(row.windowS)}</span>
+            ) : (
+              <span className="num text-ink-3">{percent(row.errorRate)} failed</span>
+            )}
             <BreakerMark shown={row.shown} />
           </Link>
         </li>

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { cx } from '@/components/ui/cx'
 import { count } from '@/lib/ui/format-time'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
-import { breakerWords } from '@/lib/view/circuit-words'
+import { breakerWords, noCallsWords } from '@/lib/view/circuit-words'
 import { BreakerShape, breakerLooks } from './breaker-mark'
 import { RateSpark } from './rate-chart'
 import { nameOf, percentNumber, underState } from './words'
@@ -138,9 +138,9 @@ function Row({
         <RateSpark row={row} now={now} />
       </td>
       <td className={cx(cell, 'num whitespace-nowrap pr-4 text-right')}>
-        {row.counts.calls === 0 && row.shown === 'closed' ? (
-          <span className="text-ink-3" title="No calls within its window">
-            –
+        {row.counts.calls === 0 ? (
+          <span className="text-ink-3" title={noCallsWords(row.windowS)}>
+            –<span className="sr-only">{noCallsWords(row.windowS)}</span>
           </span>
         ) : (
           `${percentNumber(row.errorRate)} %`

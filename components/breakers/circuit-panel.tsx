@@ -11,7 +11,7 @@ import { links } from '@/lib/ui/links'
 import { useMe } from '@/lib/ui/queries'
 import { shortId } from '@/lib/ui/short-id'
 import type { CircuitHoldView, CircuitRow } from '@/lib/view/circuit-wire'
-import { breakerWords } from '@/lib/view/circuit-words'
+import { breakerWords, noCallsWords } from '@/lib/view/circuit-words'
 import { BreakerMark } from './breaker-mark'
 import { ForceDialog, LiftDialog } from './force-dialog'
 import { RateChart } from './rate-chart'
@@ -77,7 +77,8 @@ function Clock({ row, now }: { row: CircuitRow; now: number }) {
       </>
     )
   }
-  if (status === 'closed' || until === undefined) return null
+  // Probes that a person's answer holds wait for no time.
+  if (row.held || status === 'closed' || until === undefined) return null
   if (status === 'half_open') {
     return (
       <Left now={now} from={row.since} until={until} what="counts as failed at" beside="one probe is out" />
@@ -153,12 +154,12 @@ function Left({
 function Held({ row, hold }: { row: CircuitRow; hold: CircuitHoldView }) {
   return (
     <p className="mb-2 rounded-r2 border border-waiting-line bg-waiting-wash px-3 py-2 text-waiting-ink">
-      Probes to {row.downstream.name} are held while a person decides.{' '}
+      No probe goes to {row.downstream.name} until somebody answers; its cooldown does not count.{' '}
       <Link
         href={hold.approval ? links.approvals({ item: hold.approval }) : links.run(hold.run)}
         className="font-medium underline underline-offset-4"
       >
-        The question
+        Answer the question
       </Link>
     </p>
   )
@@ -166,23 +167,29 @@ function Held({ row, hold }: { row: CircuitRow; hold: CircuitHoldView }) {
 
 function Rate({ row, now }: { row: CircuitRow; now: number }) {
   const { counts, opened, threshold, windowS } = row
-  const of = row.status === 'open' && opened ? opened : counts
   const over = row.errorRate > threshold
   return (
     <div className="mt-1 flex flex-wrap justify-between gap-x-3 text-t1 text-ink-3">
       <span>Error rate, %</span>
       <span suppressHydrationWarning>
-        <b className={over ? 'num font-medium text-failed-ink' : 'num font-medium text-ink'}>
-          {of.calls === 0 && row.status === 'closed' ? '–' : percentNumber(row.errorRate)}
-        </b>{' '}
-        against <span className="num">{percentNumber(threshold)}</span>,{' '}
-        {of.calls === 0 ? (
+        {counts.calls === 0 ? (
           <>
-            no calls in <span className="num">{windowS} s</span>
+            {noCallsWords(windowS)}
+            {row.status === 'open' && opened && (
+              <>
+                ; <span className="num">{opened.failures}</span> of{' '}
+                <span className="num">{opened.calls}</span> failed when it opened
+              </>
+            )}
           </>
         ) : (
           <>
-            <span className="num">{of.failures}</span> of <span className="num">{of.calls}</span> calls
+            <b className={over ? 'num font-medium text-failed-ink' : 'num font-medium text-ink'}>
+              {percentNumber(row.errorRate)}
+            </b>{' '}
+            against <span className="num">{percentNumber(threshold)}</span>,{' '}
+            <span className="num">{counts.failures}</span> of <span className="num">{counts.calls}</span>{' '}
+            calls
           </>
         )}
         {counts.rejected > 0 && now > 0 && (
@@ -201,11 +208,13 @@ function meaning(row: CircuitRow): string {
     case 'closed':
       return `Calls pass. It opens when more than ${percentNumber(row.threshold)} % of at least ${count(row.minCalls, 'call')} within ${row.windowS} s fail.`
     case 'open':
-      return 'Calls are refused at once.'
+      return row.held
+        ? 'Calls are refused at once until the question is answered.'
+        : 'Calls are refused at once.'
     case 'half_open':
       return 'One call was let go as a probe; the others are refused until its answer is here.'
     case 'forced_open':
-      return 'Calls are refused at once, because a person says so.'
+      return 'Calls are refused at once, because a person says so; no probe goes until that ends or is lifted.'
     case 'forced_closed':
       return 'Calls pass, because a person says so, however many fail.'
     default:

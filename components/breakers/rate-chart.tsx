@@ -4,6 +4,7 @@ import { clockTime } from '@/lib/ui/format-time'
 import { useHydrated } from '@/lib/ui/hydrated'
 import { type RatePoint, ratePaths, ratesOf } from '@/lib/view/circuit-chart'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
+import { noCallsWords } from '@/lib/view/circuit-words'
 import { percentNumber } from './words'
 
 const size = { width: 408, height: 96, left: 28, top: 8, bottom: 78 }
@@ -18,9 +19,11 @@ export function RateChart({ row, now }: { row: CircuitRow; now: number }) {
   const y = (rate: number) => size.bottom - rate * (size.bottom - size.top)
   const paths = ratePaths(points, threshold, x, y)
   const opened = row.status === 'open' && row.since > from ? row.since : undefined
-  const flat = flatFrom(row, from)
+  const flat = flatOf(row, from, now)
   const minutes = Math.round((now - from) / 60_000)
-  const words = `Error rate over ${minutes} minutes: ${percentNumber(row.errorRate)} percent now, against a threshold of ${percentNumber(threshold)}`
+  const rate =
+    row.counts.calls === 0 ? noCallsWords(row.windowS) : `${percentNumber(row.errorRate)} percent now`
+  const words = `Error rate over ${minutes} minutes: ${rate}, against a threshold of ${percentNumber(threshold)}`
   return (
     <svg
       viewBox={`0 0 ${size.width} ${size.height}`}
@@ -45,10 +48,10 @@ export function RateChart({ row, now }: { row: CircuitRow; now: number }) {
       {opened !== undefined && <path className="br-trip" d={`M${x(opened)} ${size.top}V${size.bottom}`} />}
       <path className="br-rate" d={paths.under} />
       <path className="br-rate" data-over d={paths.over} />
-      {flat !== undefined && (
+      {flat && (
         <>
-          <path className="br-flat" d={`M${x(flat)} ${y(row.errorRate)}H${size.width}`} />
-          <circle cx={size.width - 2.5} cy={y(row.errorRate)} r="2.5" />
+          <path className="br-flat" d={`M${x(flat.from)} ${y(row.errorRate)}H${x(flat.to)}`} />
+          {flat.to === now && <circle cx={size.width - 2.5} cy={y(row.errorRate)} r="2.5" />}
         </>
       )}
       <text x={size.left} y={size.height - 4}>
@@ -74,9 +77,11 @@ function pointsOf(row: CircuitRow, now: number): RatePoint[] {
   return before.length === 0 ? [] : [...before, { at: row.since, rate: row.errorRate }]
 }
 
-/** From where the rate of an open breaker holds on. */
-function flatFrom(row: CircuitRow, from: number): number | undefined {
-  return row.status === 'open' && row.errorRate > 0 ? Math.max(from, row.since) : undefined
+/** How long the rate of an open breaker holds on: until the calls that opened it have left its window. */
+function flatOf(row: CircuitRow, from: number, now: number): { from: number; to: number } | undefined {
+  if (row.status !== 'open' || row.errorRate === 0) return undefined
+  const to = Math.min(now, row.since + row.windowS * 1000)
+  return to > from ? { from: Math.max(from, row.since), to } : undefined
 }
 
 /** Between the words at both ends. */
@@ -93,7 +98,7 @@ export function RateSpark({ row, now }: { row: CircuitRow; now: number }) {
   const x = (at: number) => ((at - from) / Math.max(1, now - from)) * spark.width
   const y = (rate: number) => spark.height - 2 - rate * (spark.height - 4)
   const paths = ratePaths(pointsOf(row, now), threshold, x, y)
-  const flat = flatFrom(row, from)
+  const flat = flatOf(row, from, now)
   return (
     <svg
       width={spark.width}
@@ -105,8 +110,8 @@ export function RateSpark({ row, now }: { row: CircuitRow; now: number }) {
       <path className="br-threshold" d={`M0 ${y(threshold)}H${spark.width}`} />
       <path className="br-rate" d={paths.under} />
       <path className="br-rate" data-over d={paths.over} />
-      {flat !== undefined && (
-        <path className="br-rate" data-over d={`M${x(flat)} ${y(row.errorRate)}H${spark.width}`} />
+      {flat && (
+        <path className="br-rate" data-over d={`M${x(flat.from)} ${y(row.errorRate)}H${x(flat.to)}`} />
       )}
     </svg>
   )

@@ -1,7 +1,7 @@
 /* What breakers say in sentences. No clock is read here: `now` is the server's, in ms since the epoch. */
 import { clockTime, countdown } from '@/lib/ui/format-time'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
-import { breakerWords } from '@/lib/view/circuit-words'
+import { breakerWords, noCallsWords } from '@/lib/view/circuit-words'
 
 /** 0.0412 is "4 %". What failed at all is never "0 %", and what did not fail always is never "100 %". */
 export function percent(rate: number): string {
@@ -24,7 +24,7 @@ export function underState(row: CircuitRow, now: number): string {
   if (row.forced && row.forced.until > now) return `to ${clockMinutes(row.forced.until)}`
   if (row.shown === 'half_open') return 'probe out'
   if (row.shown !== 'open') return ''
-  if (row.held) return 'probes held'
+  if (row.held) return 'held for a person'
   return row.until !== undefined && row.until > now ? countdown(row.until - now) : 'probe due'
 }
 
@@ -55,9 +55,9 @@ export function doubledWords(times: number): string {
 /** For those who cannot see its lever. Times that move are left out: nobody wants to hear them count. */
 export function spokenCircuit(row: CircuitRow): string {
   const parts = [`${nameOf(row)}: ${breakerWords[row.shown]}`]
-  if (row.counts.calls > 0 || row.shown === 'open')
-    parts.push(`${percent(row.errorRate)} of its calls failed`)
-  if (row.held) parts.push('probes held for a person')
+  if (row.counts.calls > 0) parts.push(`${percent(row.errorRate)} of its calls failed`)
+  else parts.push(noCallsWords(row.windowS))
+  if (row.held) parts.push('no probe until a person decides')
   if (row.waiting.count > 0)
     parts.push(`${row.waiting.count} ${row.waiting.count === 1 ? 'run waits' : 'runs wait'} behind it`)
   return parts.join(', ')

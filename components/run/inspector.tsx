@@ -307,7 +307,7 @@ function Outcome({
         <Failure error={visit.error} onCause={onCause} />
       )}
       {visit.state.status === 'waiting' && visit.state.for === 'breaker' && (
-        <BreakerWait {...visit.state} shown={frame.breaker?.shown} />
+        <BreakerWait {...visit.state} shown={frame.breaker?.shown} held={frame.breaker?.held} past={past} />
       )}
       {visit.state.status === 'done' && visit.state.label === 'error' && (
         <WentOn

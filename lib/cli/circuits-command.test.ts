@@ -5,8 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { defaultPolicy } from '@/lib/breaker/circuit'
 import { openInstallation } from '@/lib/server/installation'
 import { createLog } from '@/lib/server/log'
+import type { CircuitRow } from '@/lib/view/circuit-wire'
 import { circuitId } from '@/lib/worker/circuit-entry'
-import { forceCommand, liftCommand, listCommand } from './circuits-command'
+import { circuitLine, forceCommand, liftCommand, listCommand } from './circuits-command'
 
 const data = fs.mkdtempSync(path.join(os.tmpdir(), 'holdpoint-circuits-'))
 const id = circuitId('workflow:failover', 'backend:default')
@@ -40,8 +41,34 @@ describe('holdpoint circuits', () => {
     expect(out[1]).toMatch(/by person:.+\+cli for 75 min: INC-2214$/)
     expect(await listCommand({ data, json: true })).toBe(0)
     expect(JSON.parse(out[2] ?? '').items).toMatchObject([{ id, shown: 'forced_open' }])
+    expect(out[1]).not.toContain('next probe')
     expect(await liftCommand(id, { data, reason: 'mended' })).toBe(0)
     expect(out[3]).toContain(`${short}  closed`)
+  })
+
+  it('counts down to a probe only where one goes by itself, and knows no rate without calls', () => {
+    const open: CircuitRow = {
+      id: 'c'.repeat(43),
+      caller: { id: 'workflow:failover', kind: 'workflow', name: 'failover' },
+      downstream: { id: 'backend:default', kind: 'backend', name: 'default' },
+      status: 'open',
+      shown: 'open',
+      since: 0,
+      counts: { calls: 0, failures: 0, rejected: 4 },
+      errorRate: 1,
+      threshold: 0.5,
+      windowS: 60,
+      minCalls: 3,
+      cooldownRemainingS: 19,
+      held: false,
+      waiting: { count: 2, runs: [] },
+      series: [],
+    }
+    const begin = 'cccccccc  open  failover → default  no calls in the last minute'
+    expect(circuitLine(open, 0)).toBe(`${begin}  next probe in 19 s  2 runs wait`)
+    expect(circuitLine({ ...open, held: true }, 0)).toBe(
+      `${begin}  no probe until somebody answers the question about it  2 runs wait`,
+    )
   })
 
   it('says what it does not know', async () => {

@@ -3,6 +3,7 @@ import os from 'node:os'
 import { Problem } from '@/lib/base/problem'
 import type { Installation } from '@/lib/server/installation'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
+import { noCallsWords } from '@/lib/view/circuit-words'
 import { dataFolder } from './data-folder'
 import { exitCode } from './exit-codes'
 
@@ -24,7 +25,7 @@ export async function listCommand(options: Options): Promise<number> {
     const list = await listCircuits(house)
     if (options.json) console.log(JSON.stringify(list))
     else if (list.items.length === 0) console.log('No breaker had a call within the hour.')
-    else for (const row of list.items) console.log(wordsOf(row, list.at))
+    else for (const row of list.items) console.log(circuitLine(row, list.at))
     return exitCode.ok
   })
 }
@@ -62,7 +63,7 @@ async function changed(
   const id = await idOf(house, circuit)
   await change(id)
   const row = await circuitRow(house, id)
-  console.log(json ? JSON.stringify(row) : wordsOf(row, Date.now()))
+  console.log(json ? JSON.stringify(row) : circuitLine(row, Date.now()))
   return exitCode.ok
 }
 
@@ -87,14 +88,20 @@ const states: Record<CircuitRow['shown'], string> = {
   forced_closed: 'forced closed',
 }
 
-function wordsOf(row: CircuitRow, at: number): string {
-  const { id, caller, downstream, counts, errorRate, threshold, windowS, waiting } = row
-  const rate = `${Math.round(errorRate * 100)} % of ${Math.round(threshold * 100)} % (${counts.failures} of ${counts.calls} calls in ${windowS} s)`
+/** One breaker in one line. `at`: now, in ms since the epoch. */
+export function circuitLine(row: CircuitRow, at: number): string {
+  const { id, caller, downstream, counts, threshold, windowS, waiting } = row
+  const { failures, calls } = counts
+  const rate =
+    calls === 0
+      ? noCallsWords(windowS)
+      : `${Math.round((100 * failures) / calls)} % of ${Math.round(threshold * 100)} % (${failures} of ${calls} calls in ${windowS} s)`
+  const goesByItself = !row.held && !row.forced && row.cooldownRemainingS !== undefined
   const notes = [
-    row.cooldownRemainingS !== undefined && `next probe in ${row.cooldownRemainingS} s`,
+    goesByItself && `next probe in ${row.cooldownRemainingS} s`,
     row.forced &&
       `by ${row.forced.by} for ${Math.ceil((row.forced.until - at) / 60_000)} min: ${row.forced.reason}`,
-    row.held && 'probes held for a decision',
+    row.held && 'no probe until somebody answers the question about it',
     waiting.count > 0 && `${waiting.count} runs wait`,
   ].filter((note) => typeof note === 'string')
   const words = [id.slice(0, 8), states[row.shown], `${caller.name} → ${downstream.name}`, rate, ...notes]

@@ -171,7 +171,8 @@ function rowOf(
   const { calculated, lastProbe } = state
   const { threshold, windowS, minCalls } = state.policy ?? defaultPolicy
   const forced = forcedNow(state, at)
-  const counts = countsOf(calls, Math.floor(at / 1000) - windowS, calculated.since)
+  const closedAt = calculated.status === 'closed' ? calculated.since : 0
+  const counts = countsOf(calls, Math.floor(at / 1000) - windowS, closedAt)
   const lastFailed = calls.findLast(({ failed }) => failed > 0)
   const failedAt = Math.max(state.lastFailureAt ?? 0, (lastFailed?.second ?? 0) * 1000)
   const spike = house.circuits.latencyOf(id)
@@ -207,10 +208,10 @@ function rowOf(
   }
 }
 
-/** What counts for the circuit: calls within the window, and of a closed one not from before it closed. */
-function countsOf(calls: readonly CallSecond[], from: number, since: number): CircuitRow['counts'] {
+/** What counts for the circuit: calls within the window, and of a closed one not from before it closed (`closedAt`, else 0). */
+function countsOf(calls: readonly CallSecond[], from: number, closedAt: number): CircuitRow['counts'] {
   const counts = { calls: 0, failures: 0, rejected: 0 }
-  const first = Math.max(from, Math.ceil(since / 1000))
+  const first = Math.max(from, Math.ceil(closedAt / 1000))
   for (const one of calls) {
     if (one.second >= from) counts.rejected += one.rejected
     if (one.second < first) continue

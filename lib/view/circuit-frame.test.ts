@@ -99,6 +99,13 @@ describe('a breaker on a run’s graph', () => {
     expect(forced.nodes.get('classify')?.breaker?.shown).toBe('forced_open')
   })
 
+  it('counts no time down while a person is asked: no probe goes by itself', () => {
+    const held = frameAfter({ ...rejected, because: 'held' }).nodes.get('classify')
+    expect(held?.breaker).toEqual({ circuit: 'c1', downstream: classifier, shown: 'open', held: true })
+    expect(held?.word).toBe('waits for classifier')
+    expect(held?.time).toBeUndefined()
+  })
+
   it('counts no time down while a probe is out', () => {
     const probing = frameAfter({ ...rejected, because: 'probing' })
     expect(probing.nodes.get('classify')?.breaker).toEqual({

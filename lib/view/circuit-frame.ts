@@ -11,8 +11,10 @@ export interface BreakerFrame {
   circuit: string
   downstream: string
   shown: ShownBreaker
-  /** When the next call may go, ms since the epoch; absent when the run is over, and while a probe is out. */
+  /** When the next call may go, ms since the epoch; absent when the run is over, while a probe is out, and while held. */
   until?: number
+  /** Its probes are held until a person answers: no time that passes lets a call go. */
+  held?: true
 }
 
 /** The circuit that guards each step, where one is not closed. */
@@ -40,8 +42,9 @@ export function breakerFrame(
   if (over && status === 'pending') return undefined
   const { circuit, downstream, until } = seen
   const shown: ShownBreaker = seen.because === 'forced' ? 'forced_open' : seen.status
-  const timed = !over && shown !== 'half_open'
-  return { circuit, downstream, shown, ...(timed && { until }) }
+  const held = !over && seen.because === 'held'
+  const timed = !over && !held && shown !== 'half_open'
+  return { circuit, downstream, shown, ...(timed && { until }), ...(held && { held }) }
 }
 
 const stepsByAgent = new WeakMap<GraphIndex, ReadonlyMap<string, string[]>>()

@@ -15,6 +15,11 @@ export const breakerWords: Record<ShownBreaker, string> = {
   forced_closed: 'forced closed',
 }
 
+/** Of a circuit whose window holds no call: nothing is known of it now, whatever its last rate was. */
+export function noCallsWords(windowS: number): string {
+  return `no calls in the last ${windowS === 60 ? 'minute' : `${windowS} s`}`
+}
+
 /** What kind of thing it is: "agent", "workflow", "model backend", "MCP server", "host". */
 export function partyKind(party: string): string {
   if (party.startsWith('spiffe://')) return 'agent'

@@ -186,6 +186,8 @@ function madeFrame(
   if (without !== undefined) return { ...made, word: `done without ${without}`, time: undefined, without }
   const breaker = isSkipped ? undefined : breakerFrame(run, guard, visit.state.status)
   if (breaker) made.breaker = breaker
+  // No time lets it go: a person does.
+  if (breaker?.held && visit.state.status === 'waiting') delete made.time
   // Agents tell the time to the second: nothing between two tokens of one says nothing.
   if (run.graph.graph.reported && made.time && 'took' in made.time && made.time.took === 0) delete made.time
   if (isFlagged(visit)) return { ...made, word: 'flagged' }
@@ -269,7 +271,12 @@ function reused(frame: NodeFrame, before: NodeFrame | undefined): NodeFrame {
 }
 
 function isSameBreaker(one: BreakerFrame | undefined, other: BreakerFrame | undefined): boolean {
-  return one?.circuit === other?.circuit && one?.shown === other?.shown && one?.until === other?.until
+  return (
+    one?.circuit === other?.circuit &&
+    one?.shown === other?.shown &&
+    one?.until === other?.until &&
+    one?.held === other?.held
+  )
 }
 
 /** The two say one thing each, and the same. */
