@@ -10,6 +10,7 @@ import { count, duration } from '@/lib/ui/format-time'
 import { consequenceOf, plainActor } from '@/lib/view/frame'
 import type { WorkflowDetail } from '@/lib/view/wire'
 import type { GraphEdge, GraphNode, Retry, Silence } from '@/lib/workflow/graph'
+import { containedLines, containmentLines } from './contained-words'
 import { DeclaredBox } from './declared-box'
 import { PackLists } from './pack-lists'
 import { PolicyBox } from './policy-box'
@@ -60,6 +61,11 @@ function Whole({ workflow }: { workflow: WorkflowDetail }) {
         {lasting > 0 && `What ${count(lasting, 'tool does', 'tools do')} cannot be undone.`}
         {forGood + lasting === 0 && 'Every step can be taken back.'}
       </Fact>
+      {containmentLines(graph.containment).map(({ label, text }) => (
+        <Fact key={label} label={label}>
+          {text}
+        </Fact>
+      ))}
       <Fact label="Format">
         <span className="mono">{workflow.format}</span>{' '}
         <Sub>
@@ -117,6 +123,11 @@ export function Step({ node, edges }: { node: GraphNode; edges: readonly GraphEd
           </Fact>
         )}
         {node.priority !== 'normal' && <Fact label="Priority">{node.priority}</Fact>}
+        {containedLines(node).map(({ label, text }) => (
+          <Fact key={label} label={label}>
+            {text}
+          </Fact>
+        ))}
       </Facts>
       <Config node={node} />
     </>

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '@/lib/base/json'
 import { agentLoopGraph } from '@/lib/nodes/agent-loop-graph'
@@ -7,6 +8,7 @@ import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import { versionOf } from '@/lib/workflow/versions'
 import { parseAgentd, writeAgentd } from './agentd/agentd'
 import { parseAtd, writeAtd } from './atd'
+import { readWorkflow } from './format'
 import { last, packOf } from './promptpack/pack-fixture'
 import { parsePack, writePack } from './promptpack/promptpack'
 
@@ -315,4 +317,26 @@ describe('a step that is done as a graph of its own', () => {
     expect(nodes.map(({ whenOpen }) => whenOpen)).toEqual(['fail', ...nodes.slice(1).map(() => 'degrade')])
     for (const { circuit } of nodes) expect(circuit).toEqual({ threshold: 0.2 })
   })
+})
+
+it('is written in docs/containment.md in three ways that mean the same', () => {
+  const page = readFileSync(new URL('../../docs/containment.md', import.meta.url), 'utf8')
+  const texts = [...page.matchAll(/```(?:json|toml|yaml)\n([\s\S]*?)```/g)].map(([, text]) => text ?? '')
+  const graphs = texts.map((text) => {
+    const { graph, diagnostics } = readWorkflow(text, undefined, nodeKind)
+    expect(diagnostics.filter(({ severity }) => severity !== 'info')).toEqual([])
+    return graph
+  })
+  expect(graphs.map((graph) => graph?.format)).toEqual(['atd', 'agentd', 'promptpack'])
+  for (const graph of graphs) {
+    expect(graph?.containment).toEqual({ onError: 'escalate', onUnprepared: 'partial' })
+    expect(graph?.nodes[0]).toMatchObject({
+      id: 'read-flows',
+      priority: 'high',
+      timeoutS: 20,
+      resources: { memoryMb: 512 },
+      circuit: { threshold: 0.3, windowS: 120 },
+      whenOpen: 'degrade',
+    })
+  }
 })
