@@ -28,14 +28,14 @@ const listedAtMost = 8
  * What is so, and what each answer leads to, of a question that is not about a step's own act. In the order a person
  * weighs it: what is wrong, whom it reaches, then the answers.
  */
-export function AboutFacts({ about }: { about: QuestionAbout }): ReactNode {
+export function AboutFacts({ about, answered }: { about: QuestionAbout; answered: boolean }): ReactNode {
   switch (about.what) {
     case 'rollback':
       return about.cannot.length > 0 ? <Unprepared about={about} /> : <Critical about={about} />
     case 'cascade':
       return <Cascade about={about} />
     case 'circuit':
-      return <Circuit about={about} />
+      return <Circuit about={about} answered={answered} />
     case 'error':
       return <AgentError about={about} />
     default:
@@ -162,10 +162,10 @@ const circuitStates = {
   closed: { as: 'done', word: 'closed' },
 } as const
 
-function Circuit({ about }: { about: AboutCircuit }) {
-  const { downstream, circuits, held } = about
+/** Once it is answered, how its breakers stand is told live below (probe-progress.tsx). */
+function Circuit({ about, answered }: { about: AboutCircuit; answered: boolean }) {
+  const { downstream, circuits } = about
   const waiting = circuits.reduce((sum, circuit) => sum + circuit.waiting, 0)
-  const rest = circuits.length - listedAtMost
   return (
     <>
       <Fact label="Failing">
@@ -177,6 +177,15 @@ function Circuit({ about }: { about: AboutCircuit }) {
           {waiting === 0 ? 'No run waits for it now.' : `${count(waiting, 'run waits', 'runs wait')} for it.`}
         </Sub>
       </Fact>
+      {!answered && <CircuitAnswers about={about} />}
+    </>
+  )
+}
+
+function CircuitAnswers({ about: { circuits, held } }: { about: AboutCircuit }) {
+  const rest = circuits.length - listedAtMost
+  return (
+    <>
       <Fact label="Breakers">
         <ul>
           {circuits.slice(0, listedAtMost).map((circuit) => (
@@ -205,8 +214,8 @@ function Circuit({ about }: { about: AboutCircuit }) {
         </ul>
       </Fact>
       <Fact label="One probe">
-        One call at a time tries it again, one for each breaker.{' '}
-        <Sub>If it answers well the breaker closes and the runs go on; if not, it stays open.</Sub>
+        One call at a time tries it again, each breaker in its turn; this card then shows whose, and what came
+        of it. <Sub>If it answers well that breaker closes and its runs go on; if not, it stays open.</Sub>
       </Fact>
       <Fact label="Keep it open">
         No call goes to it for an hour.{' '}

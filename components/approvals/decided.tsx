@@ -4,6 +4,7 @@ import { RelativeTime } from '@/components/ui/relative-time'
 import { StateShape } from '@/components/ui/state'
 import { links } from '@/lib/ui/links'
 import type { ApprovalCard } from '@/lib/view/wire'
+import { ProbeProgress } from './probe-progress'
 import { decidedWords } from './words'
 
 /** The foot of a question that is answered: who, when, why, and the way on. */
@@ -30,6 +31,9 @@ export function Decided({ card, onNext }: { card: ApprovalCard; onNext: (() => v
           )}
         </span>
       </p>
+      {card.about?.what === 'circuit' && decision && (
+        <ProbeProgress approval={card.id} about={card.about} since={decision.at} />
+      )}
       <div className="mt-3 flex flex-wrap gap-2">
         {onNext && (
           <Button shortcut="j" onClick={onNext}>

@@ -88,7 +88,7 @@ export function Decision({
       )
     } else if (isOurs(card, lost, me)) {
       tellDecided(card, lost, router.push, true)
-      onDecided?.()
+      if (!staysToShow(card)) onDecided?.()
     } else {
       setTooLate({ ...lost, sentence: 'This question was closed meanwhile.' })
     }
@@ -113,7 +113,7 @@ export function Decision({
         ...(artifacts ? { artifacts } : {}),
       })
       tellDecided(card, { verdict, event, edited: edited !== undefined }, router.push)
-      onDecided?.()
+      if (!staysToShow(card)) onDecided?.()
       return true
     } catch (error) {
       if (isApiProblem(error) && tooLateCodes.has(error.code)) {
@@ -166,6 +166,11 @@ export function Decision({
       )}
     </>
   )
+}
+
+/** An answer that sets something going which its card shows: whoever gave it wants to see that, and not the next question. */
+function staysToShow({ about }: ApprovalCard): boolean {
+  return about?.what === 'circuit'
 }
 
 /** True when the decision that stands is the one this person sent: theirs, the same verdict and the same words. */

@@ -83,7 +83,7 @@ const noted = new Set<ApprovalKind>(['cascade', 'agent_error', 'resource_exhaust
 export const cannotWords: Record<CannotPrepare, string> = {
   expired: 'its checkpoint has expired',
   irreversible: 'it cannot be undone',
-  hash_mismatch: 'its state is not what was sealed',
+  hash_mismatch: 'it is not as this run left it',
   unknown_checkpoint: 'it does not know the checkpoint',
   conflict: 'another rollback has it',
   unreachable: 'it gave no answer in time',

@@ -1,0 +1,63 @@
+/* What goes on at a downstream once its probes were let go: whose turn it is, and what came of each. Pure; `now` is given. */
+import { clockMinutes } from '@/components/breakers/words'
+import { countdown } from '@/lib/ui/format-time'
+import type { CircuitRow } from '@/lib/view/circuit-wire'
+import type { ShownState } from '@/lib/view/wire'
+
+export interface ProbeWords {
+  state: ShownState
+  words: string
+}
+
+/**
+ * How the probes stand, in a sentence: one is out, whose comes next, or how it ended. `rows`: every breaker on that
+ * downstream; `heldAgain`: by a question that came after the answer. `now`: ms since the epoch, by the server's clock.
+ */
+export function probesSentence(rows: readonly CircuitRow[], heldAgain: boolean, now: number): ProbeWords {
+  const out = rows.find(({ shown }) => shown === 'half_open')
+  if (out) {
+    return {
+      state: 'running',
+      words: `The probe of ${out.caller.name} is out; the others wait for its answer.`,
+    }
+  }
+  if (rows.some(({ held }) => held)) {
+    if (!heldAgain) return { state: 'running', words: 'The answer is on its way to the breakers.' }
+    return { state: 'waiting', words: 'A probe failed, and probes are held again: a new question asks.' }
+  }
+  const open = rows.filter(({ shown }) => shown === 'open').sort((a, b) => (a.until ?? 0) - (b.until ?? 0))
+  const [first] = open
+  if (first) return { state: 'pending', words: nextWords(first, now) }
+  const forced = rows.find(({ shown, forced }) => shown === 'forced_open' && forced)?.forced
+  if (forced) {
+    return { state: 'skipped', words: `Held open until ${clockMinutes(forced.until)}; no probe goes before.` }
+  }
+  return { state: 'done', words: 'Its breakers are closed: calls pass again.' }
+}
+
+function nextWords({ caller, until = 0, waiting }: CircuitRow, now: number): string {
+  if (until > now) return `One at a time: the next probe is of ${caller.name}, in ${countdown(until - now)}.`
+  return waiting.count > 0
+    ? `One at a time: the next probe is of ${caller.name}, about to go.`
+    : `One at a time: the next call of ${caller.name} is the probe.`
+}
+
+/** What one breaker has come to since `since`, beside its caller's name. */
+export function probeOutcome(row: CircuitRow, since: number): ProbeWords {
+  const probe = row.lastProbe && row.lastProbe.at >= since ? row.lastProbe : undefined
+  switch (row.shown) {
+    case 'half_open':
+      return { state: 'running', words: 'its probe is out' }
+    case 'open':
+      if (probe && !probe.ok) return { state: 'failed', words: 'its probe failed, still open' }
+      return { state: 'pending', words: 'open, its turn comes' }
+    case 'closed':
+      return { state: 'done', words: probe?.ok ? 'its probe succeeded, closed' : 'closed' }
+    case 'forced_open':
+      return { state: 'skipped', words: 'forced open' }
+    case 'forced_closed':
+      return { state: 'skipped', words: 'forced closed' }
+    default:
+      return row.shown satisfies never
+  }
+}
