@@ -249,6 +249,7 @@ function checkOf(
   if (act?.stateHashAfter && step.sealedHash && step.fate === 'restored')
     return act.stateHashAfter === step.sealedHash ? 'matches the seal' : 'differs from the seal'
   if (takesRunsBack(step, kindOf)) return 'each run plans its own'
+  if (step.changedSince && act?.status !== 'completed') return 'changed since the step'
   if (act?.status === 'completed') return step.sealedHash ? 'not read again' : 'a new action'
   if (!step.sealedHash) return 'a new action'
   if (!step.stateHashNow) return 'looked at in its turn'

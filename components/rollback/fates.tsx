@@ -4,7 +4,7 @@ import type { Wash } from '@/components/run-graph/wash'
 import { CompensateIcon, Icon, NoUndoIcon } from '@/components/ui/icons'
 import { stateLooks } from '@/components/ui/state'
 import type { PlanFate, RollbackPlanView, RollbackView } from '@/lib/view/wire'
-import { nodeFates, planKey } from './plan-words'
+import { changedSteps, nodeFates, planKey } from './plan-words'
 
 function BackIcon(props: { className?: string }): ReactNode {
   return <Icon {...props}>{stateLooks.rolled_back.shape}</Icon>
@@ -76,6 +76,16 @@ export function washesOf(plan: RollbackPlanView): ReadonlyMap<string, Wash> {
       return [node, n > 1 ? { ...wash, word: `${wash.word}, ${n} visits` } : wash]
     }),
   )
+}
+
+/** The same before anything was done: what somebody else changed since says so. */
+export function previewWashes(plan: RollbackPlanView): ReadonlyMap<string, Wash> {
+  const washes = new Map(washesOf(plan))
+  for (const { node } of changedSteps(plan)) {
+    const wash = washes.get(node)
+    if (wash?.fate === 'restored') washes.set(node, { ...wash, word: 'changed since' })
+  }
+  return washes
 }
 
 /** What a plan promises of a step, while it is carried out and after. */

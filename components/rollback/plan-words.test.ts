@@ -3,7 +3,9 @@ import type { PlanStep, RollbackPlanView } from '@/lib/view/wire'
 import {
   backWords,
   buttonWords,
+  changedSteps,
   nodeFates,
+  overwriteWords,
   planChanges,
   planName,
   planSentenceOf,
@@ -49,6 +51,13 @@ describe('the words of a plan', () => {
     expect(buttonWords(plan({ compensated: 2, agents: 1 }))).toBe('Compensate 2 steps on 1 agent')
     expect(buttonWords(plan({ reset: 2 }))).toBe('Set back 2 steps')
     expect(buttonWords(plan({ irreversible: 1 }))).toBe('Tell a person of 1 step')
+  })
+  it('name what somebody else changed since, and the word that puts it back nevertheless', () => {
+    const step = { node: 'a', visit: 1, label: 'A', fate: 'restored', sentence: '' } as const
+    const changed: PlanStep = { ...step, changedSince: true }
+    expect(changedSteps(plan({}, { steps: [step, changed] }))).toEqual([changed])
+    expect(overwriteWords(1)).toBe('Put it back all the same (1 target changed since)')
+    expect(overwriteWords(2)).toBe('Put them back all the same (2 targets changed since)')
   })
   it('count what came of it as the plan does, apart from what was only set back', () => {
     const act = (undo: 'restore' | 'compensate', status?: 'completed' | 'failed') => ({

@@ -83,6 +83,16 @@ export function planSentenceOf(step: PlanStep, kind: string | undefined): string
       : 'Rolls back the runs it began, the last one first, each step from its own checkpoint.'
 }
 
+/** Steps whose targets somebody else changed since. */
+export function changedSteps({ steps }: Pick<RollbackPlanView, 'steps'>): PlanStep[] {
+  return steps.filter(({ changedSince }) => changedSince)
+}
+
+/** The word that puts them back nevertheless: "Put it back all the same (1 target changed since)". */
+export function overwriteWords(n: number): string {
+  return `Put ${n === 1 ? 'it' : 'them'} back all the same (${count(n, 'target')} changed since)`
+}
+
 /** Up to so many steps that are only set back are listed one by one. */
 export const setBackListed = 4
 

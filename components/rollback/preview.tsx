@@ -19,11 +19,13 @@ import { asSentence } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { PlanFate, RollbackPlanView, RollbackView, RunDetail } from '@/lib/view/wire'
 import { AgentTable } from './agent-table'
+import { ChangedSince } from './changed-since'
 import { Conflict, winnerWords } from './conflict'
-import { fates, fatesOf, LockIcon, washesOf } from './fates'
+import { fates, fatesOf, LockIcon, previewWashes } from './fates'
 import { PlanGraph } from './plan-graph'
 import {
   buttonWords,
+  changedSteps,
   type PlanChange,
   planChanges,
   planKey,
@@ -66,10 +68,13 @@ export function Preview({
   const query = useRollbackPlan(run, { node, at, ...(scope && { scope }), ...(only && { only }) })
   const rollBack = useRollBack(run)
   const [reason, setReason] = useState('')
+  // Said of one plan: of another one it has to be said anew.
+  const [overwriteOf, setOverwriteOf] = useState<string>()
   const before = useRef<ReadonlyMap<string, PlanFate>>(undefined)
   const attempts = useRef(new Map<string, string>())
   const plan = query.data
   const stale = query.isPlaceholderData
+  const overwrite = plan !== undefined && overwriteOf === plan.digest && changedSteps(plan).length > 0
   const kindOf = (id: string) => fold.index.nodes.get(id)?.kind
   const labelOf = (id: string) => fold.index.nodes.get(id)?.label || id
   // The rollback that ours lost against: read from the ledger, so its answer may come after the refusal.
@@ -78,7 +83,7 @@ export function Preview({
 
   async function execute() {
     if (!plan || stale) return
-    const intent = `${plan.digest} ${reason}`
+    const intent = `${plan.digest} ${overwrite} ${reason}`
     const idempotencyKey = attempts.current.get(intent) ?? newIdempotencyKey()
     attempts.current.set(intent, idempotencyKey)
     setChanges(undefined)
@@ -89,6 +94,7 @@ export function Preview({
         scope: chosen,
         ...(chosenOnly && { only: chosenOnly }),
         digest,
+        ...(overwrite && { overwrite }),
         reason: reason.trim(),
         idempotencyKey,
       })
@@ -113,7 +119,13 @@ export function Preview({
     <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col md:grid-cols-[minmax(0,1fr)_var(--inspector)]">
       <div className="flex min-h-0 min-w-0 flex-col border-r max-md:h-40 max-md:shrink-0 max-md:border-b max-md:border-r-0">
         <div className="min-h-0 flex-1">
-          <PlanGraph fold={fold} plan={plan} washes={plan && washesOf(plan)} node={node} onNode={onNode} />
+          <PlanGraph
+            fold={fold}
+            plan={plan}
+            washes={plan && previewWashes(plan)}
+            node={node}
+            onNode={onNode}
+          />
         </div>
         {plan && <AgentTable plan={plan} parts={agentParts(plan)} kindOf={kindOf} />}
       </div>
@@ -157,6 +169,11 @@ export function Preview({
             <Because fold={fold} />
             <ScopeChoice plan={plan} may={detail.may} onScope={onScope} />
             <CannotUndo plan={plan} />
+            <ChangedSince
+              plan={plan}
+              overwrite={overwrite}
+              onOverwrite={(wanted) => setOverwriteOf(wanted ? plan.digest : undefined)}
+            />
             <Forbidden plan={plan} />
             <Steps plan={plan} kindOf={kindOf} />
             <Field label="Reason, kept in the ledger" optional>
@@ -294,7 +311,8 @@ function Steps({ plan, kindOf }: { plan: RollbackPlanView; kindOf: (node: string
   // A long walk sets much back that changed nothing: that is one line, not fifty.
   const many = plan.counts.reset > setBackListed
   const steps = plan.steps.filter(
-    ({ fate }) => fate === 'restored' || fate === 'compensated' || (fate === 'reset' && !many),
+    ({ fate, changedSince }) =>
+      (fate === 'restored' && !changedSince) || fate === 'compensated' || (fate === 'reset' && !many),
   )
   if (steps.length === 0 && !many) return null
   return (

@@ -93,7 +93,7 @@ it('the change is described, held, done, seen to break the monitor, and taken ba
   await agentRunner.perform(action, effects(update), snapshot)
   expect(await readFile(file)).not.toEqual(before)
   expect(await agentRunner.probe?.(action, snapshot, effects(update))).toBe('took_effect')
-  expect(await agentRunner.stateHash?.(action, snapshot, effects(update))).not.toBe(snapshot.hash)
+  expect((await agentRunner.stateHash?.(action, snapshot, effects(update)))?.hash).not.toBe(snapshot.hash)
 
   const verify = await nodeNamed('verify-session')
   const failure = await agentRunner
@@ -109,5 +109,5 @@ it('the change is described, held, done, seen to break the monitor, and taken ba
   const undone = await agentRunner.undo(action, snapshot, effects(update), asked)
   expect(undone).toMatchObject({ status: 'completed', stateHashAfter: snapshot.hash })
   expect(await readFile(file)).toEqual(before)
-  expect(await agentRunner.stateHash?.(action, snapshot, effects(update))).toBe(snapshot.hash)
+  expect((await agentRunner.stateHash?.(action, snapshot, effects(update)))?.hash).toBe(snapshot.hash)
 })

@@ -6,7 +6,14 @@ import type { CallRefusal, CascadePattern, CircuitChange } from '@/lib/breaker/t
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
-import type { CannotPrepare, RollbackOnly, RollbackScope, RollbackStatus, Vote } from '@/lib/rollback/terms'
+import type {
+  CannotPrepare,
+  RollbackOnly,
+  RollbackScope,
+  RollbackStatus,
+  StateChange,
+  Vote,
+} from '@/lib/rollback/terms'
 import type { Actor, ErrorType, ExhaustedLimit, FactBody, FactOf, Severity } from './facts'
 
 /** Time and chance, which arrive as arguments. */
@@ -125,6 +132,7 @@ export type Command =
       exhausted?: ExhaustedLimit
       /** Artifacts it wrote, in order. */
       artifacts?: { name: string; value: Hash }[]
+      changed?: StateChange
     } & OfVisit)
   /** All it waits for is a person in a run below it, or not any more. */
   | ({ type: 'held'; attempt: number; held: boolean } & OfVisit)
@@ -220,6 +228,7 @@ export type Command =
       by: Actor
       deadlineS: number
       only?: RollbackOnly
+      overwrite?: boolean
     }
   | ({
       type: 'voted'

@@ -202,6 +202,8 @@ export function decideSucceeded(run: Run, wish: Wish<'succeeded'>, draft: Draft)
       output: wish.output,
       label: wish.label,
       recovered: wish.recovered,
+      stateFound: wish.changed?.found,
+      stateLeft: wish.changed?.left,
       modelTokens: wish.modelTokens,
       writtenBytes: wish.writtenBytes,
       toolCalls: wish.toolCalls,

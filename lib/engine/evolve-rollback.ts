@@ -83,6 +83,7 @@ function evolveRequest(run: Run, fact: FactOf<'rollback_request'>): void {
     ...(before && { before }),
     scope: fact.scope,
     ...(fact.only && { only: fact.only }),
+    ...(fact.overwrite && { overwrite: true as const }),
     node: fact.node,
     by: fact.by,
     reason: fact.reason,

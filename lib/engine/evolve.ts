@@ -245,6 +245,8 @@ function evolveStep(run: Run, fact: StepFact): void {
     }
     case 'task_complete': {
       visit.doneJti = fact.jti
+      const { at, stateFound: found, stateLeft: left } = fact
+      if (found !== undefined && left !== undefined) visit.changed = { found, left, at }
       const tookMs = fact.at - (visit.startedAt ?? fact.at)
       setState(run, visit, { status: 'done', output: fact.output, label: fact.label, since: fact.at, tookMs })
       run.modelTokens += fact.modelTokens ?? 0

@@ -173,6 +173,8 @@ const fields: { [T in Exclude<FactType, 'reported'>]: Fields<T> } = {
     output: hash,
     label: maybe(text),
     recovered: maybe(flag),
+    stateFound: maybe(hash),
+    stateLeft: maybe(hash),
     modelTokens: maybe(count),
     writtenBytes: maybe(count),
     toolCalls: maybe(count),
@@ -264,6 +266,7 @@ const fields: { [T in Exclude<FactType, 'reported'>]: Fields<T> } = {
     plan: hash,
     deadlineAt: at,
     only: maybe(fc.constant('dependents' as const)),
+    overwrite: maybe(flag),
     supersedes: maybe(id('rb')),
   },
   rollback_vote: {

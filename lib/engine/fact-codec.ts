@@ -106,6 +106,8 @@ const fields: { [T in OwnFactType]: FieldsOf<T> } = {
     output: at('out_hash'),
     label: maybe('label'),
     recovered: maybe('recovered', 'flag'),
+    stateFound: maybe('state_found'),
+    stateLeft: maybe('state_left'),
     modelTokens: maybe('model_tokens', 'number'),
     writtenBytes: maybe('written_bytes', 'number'),
     toolCalls: maybe('tool_calls', 'number'),
@@ -220,6 +222,7 @@ const fields: { [T in OwnFactType]: FieldsOf<T> } = {
     deadlineAt: at('deadline_at', 'number'),
     supersedes: maybe('supersedes'),
     only: maybe('only'),
+    overwrite: maybe('overwrite', 'flag'),
   },
   rollback_vote: {
     ...ofVisit,

@@ -160,6 +160,9 @@ export type FactBody =
       label?: string
       /** True when recovery found by looking that the effect had happened. */
       recovered?: boolean
+      /** Its target's state before and after it, as the target hashes them; both or neither. */
+      stateFound?: Hash
+      stateLeft?: Hash
       /** Tokens that models took for this step, child runs included. */
       modelTokens?: number
       /** Bytes it wrote to files, child runs included. */
@@ -290,6 +293,8 @@ export type FactBody =
       supersedes?: RollbackId
       /** Of what follows the node only the steps that were made from its output (cascade section 3.2). */
       only?: RollbackOnly
+      /** Also targets that were changed since are put back: a person wanted that. */
+      overwrite?: boolean
     }
   /** Phase 1: one checkpoint's holder says whether it can be taken back (cascade section 6.5). Changes nothing. */
   | ({

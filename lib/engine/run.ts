@@ -15,7 +15,7 @@ import type { CircuitStatus, RefusedBecause } from '@/lib/breaker/terms'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
-import type { RollbackOnly, RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
+import type { RollbackOnly, RollbackScope, RollbackStatus, StateChange } from '@/lib/rollback/terms'
 import type { GraphEdge, Silence } from '@/lib/workflow/graph'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import type { Actor, ErrorType, ExhaustedLimit, FactOf, Severity, TerminalStatus } from './facts'
@@ -124,6 +124,8 @@ export interface Visit {
   /** Checkpoints of an attempt that took more than one, in that order: each is taken back, the latest first. */
   taken?: readonly string[]
   doneJti?: string
+  /** What it made of its target's state, and when it was done with that, ms. */
+  changed?: StateChange & { at: number }
   /** It was done in the run this one was forked from: its completion there. Nothing of it can be taken back here. */
   carriedFrom?: string
   /** The error that an `error` edge leads on from: what fails behind it may come from it. */
@@ -176,6 +178,8 @@ export interface Rollback {
   id: RollbackId
   scope: RollbackScope
   only?: RollbackOnly
+  /** Whoever asked for it wants targets put back that were changed since, too. */
+  overwrite?: true
   node: string
   by: Actor
   reason: string

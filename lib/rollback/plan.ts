@@ -36,7 +36,7 @@ import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { Verification } from '@/lib/checkpoint/verify'
 import { countFates, type PlanCounts } from './counts'
 import { dependentsOf, isInScope, rollbackScopes, scopeNodes } from './scope'
-import { planSentence, stepSentence } from './sentence'
+import { changedSentence, planSentence, stepSentence } from './sentence'
 import type { PlanFate, RollbackOnly, RollbackScope } from './terms'
 import { undoOrder } from './undo-order'
 
@@ -75,6 +75,8 @@ export interface StepCheckpoint {
   verification: Verification
   /** Hash of the target's state at this moment, when it can be read. */
   stateHashNow?: Hash
+  /** Something else than this run's steps changed the target since. */
+  changedSince?: true
 }
 
 export interface PlanGraph {
@@ -116,6 +118,8 @@ export interface PlannedStep {
   /** Sealed state and state now, when they can be read. */
   sealedHash?: Hash
   stateHashNow?: Hash
+  /** Somebody else changed the target since, and putting it back would undo that, too. Not done unless it is wanted. */
+  changedSince?: true
 }
 
 export interface PlanRefusal {
@@ -333,6 +337,7 @@ function planStep(step: StepNow, lockedBy: Reader | undefined, input: PlanInput)
   const checkpoint = step.checkpoint
   const verification = checkpoint === undefined ? undefined : verificationNow(checkpoint, input.now)
   const fate = lockedBy === undefined ? fateOf(step, verification) : 'locked'
+  const changedSince = fate === 'restored' && checkpoint?.changedSince === true
   return {
     node: step.node,
     label: step.label,
@@ -348,7 +353,10 @@ function planStep(step: StepNow, lockedBy: Reader | undefined, input: PlanInput)
           sealedHash: checkpoint.snapshot,
           ...(checkpoint.stateHashNow === undefined ? {} : { stateHashNow: checkpoint.stateHashNow }),
         }),
-    sentence: stepSentence(fate, step, verification, lockedBy?.step.label),
+    ...(changedSince && { changedSince }),
+    sentence: changedSince
+      ? changedSentence(step)
+      : stepSentence(fate, step, verification, lockedBy?.step.label),
   }
 }
 
@@ -385,6 +393,7 @@ function digestOf(input: PlanInput, { scope, steps }: Draft): Hash {
       step.checkpointId ?? null,
       step.sealedHash ?? null,
       step.stateHashNow ?? null,
+      ...(step.changedSince ? ['changed_since'] : []),
     ]),
   })
 }

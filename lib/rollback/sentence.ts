@@ -47,7 +47,7 @@ export function stepSentence(
   verification: Verification | undefined,
   usedBy: string | undefined,
 ): string {
-  const target = step.checkpoint?.target || `what "${step.label}" changed`
+  const target = targetOf(step)
   switch (fate) {
     case 'restored':
       return step.agent === undefined
@@ -68,6 +68,15 @@ export function stepSentence(
     default:
       return fate satisfies never
   }
+}
+
+/** What stands in the way of putting a target back that is not as the run left it. */
+export function changedSentence(step: SaidStep): string {
+  return `${targetOf(step)} was changed since "${step.label}"; putting it back would undo that, too.`
+}
+
+function targetOf({ checkpoint, label }: SaidStep): string {
+  return checkpoint?.target || `what "${label}" changed`
 }
 
 function whyRefused(verification: Verification | undefined): string {

@@ -1,9 +1,16 @@
+import type { Hash } from '@/lib/base/hash'
+
 /** How far a rollback reaches: one step, the step and all that followed it, or the whole run (cascade section 6.4, NOTES 3.7). */
 export type RollbackScope = 'single' | 'sub_dag' | 'full_workflow'
 /** Of a sub-DAG only the step and what was made from its output, not what merely followed. */
 export type RollbackOnly = 'dependents'
 /** ATD section 7, `atd.status`. */
 export type RollbackStatus = 'completed' | 'partial' | 'escalated' | 'failed'
+/** The state a step found at its target and the one it left there, as the target itself hashes them. */
+export interface StateChange {
+  found: Hash
+  left: Hash
+}
 /** What happens to one node in a plan. */
 export type PlanFate =
   /** Its snapshot is put back, here or by the agent that holds it. */

@@ -51,7 +51,7 @@ export function judge(
 const reasonWords: Record<CannotPrepare, string> = {
   expired: 'its checkpoint has expired',
   irreversible: 'it cannot be undone',
-  hash_mismatch: 'its sealed state is not what its token vouches for',
+  hash_mismatch: 'it is not as this run left it',
   unknown_checkpoint: 'the checkpoint is not known there',
   conflict: 'another rollback is under way there',
   unreachable: 'no answer came in time',

@@ -34,6 +34,8 @@ export const executeAnswer = z.object({
     .string()
     .regex(/^[A-Za-z0-9_.:-]{1,64}$/, 'A label was expected.')
     .optional(),
+  /** Its state after it, hashed as `state` answers it. What nobody can read is as good as none: the effect has happened. */
+  state_hash: hash.optional().catch(undefined),
 })
 
 export const probeAnswer = z.object({ outcome: z.enum(['took_effect', 'not_taken', 'unknown']) })

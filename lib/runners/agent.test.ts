@@ -140,13 +140,13 @@ describe('the whole way', () => {
     expect(await runner.perform(action, given, snapshot)).toEqual({ output: { applied: true }, label: 'ok' })
     if (!snapshot) throw new Error('No snapshot')
     expect(await runner.probe?.(action, snapshot, given)).toBe('took_effect')
-    expect(await runner.stateHash?.(action, snapshot, given)).not.toBe(snapshot.hash)
+    expect((await runner.stateHash?.(action, snapshot, given))?.hash).not.toBe(snapshot.hash)
 
     const undone = await runner.undo?.(action, snapshot, given, back)
     expect(undone).toMatchObject({ status: 'completed', stateHashAfter: snapshot.hash })
     // Nobody's signature can be checked here, so nothing is kept as one.
     expect(undone?.evidence).toBeUndefined()
-    expect(undone?.stateHashBefore).toBe(await runner.stateHash?.(action, snapshot, given))
+    expect(undone?.stateHashBefore).toBe((await runner.stateHash?.(action, snapshot, given))?.hash)
 
     expect(seen.map((one) => one.body.phase ?? 'rollback')).toEqual([
       'describe',

@@ -15,7 +15,8 @@
  * the same origin or nowhere. Agents promise that the same idempotency key acts once.
  *
  * The checkpoint sealed here holds the agent's checkpoint id and the hash of the agent's own state. State hashes are
- * given in the same form, with the agent's present hash in that place, so that equal hashes mean equal states.
+ * given in the same form, with the agent's present hash in that place, so that equal hashes mean equal states. An agent
+ * that says in its answer to `execute` what state it left makes it known when somebody else changes that afterwards.
  */
 import { z } from 'zod'
 import { canonicalJson } from '@/lib/base/canonical-json'
@@ -142,7 +143,9 @@ export const agentRunner: Runner = {
     if (effects.dryRun) return notDone({ agent: wanted.agent, operation: wanted.operation })
     const checkpoint: JsonObject = snapshot ? { checkpoint_id: sealed(snapshot).checkpoint_id } : {}
     const said = await ask(agent, 'execute', { ...about, ...checkpoint }, executeAnswer, effects)
-    return definedOnly(said) as { output: typeof said.output; label?: string }
+    const { output, label, state_hash: left } = said
+    const changed = left && snapshot && { found: sealed(snapshot).out_hash, left }
+    return { output, ...(label !== undefined && { label }), ...(changed && { changed }) }
   },
 
   async probe(action, snapshot, effects) {
@@ -161,7 +164,7 @@ export const agentRunner: Runner = {
     const checkpoint = sealed(snapshot)
     const request = { ...about, checkpoint_id: checkpoint.checkpoint_id }
     const said = await ask(agent, 'state', request, stateAnswer, effects)
-    return hashJson({ ...checkpoint, out_hash: said.state_hash })
+    return { hash: hashJson({ ...checkpoint, out_hash: said.state_hash }), raw: said.state_hash }
   },
 
   async prepare(_action, snapshot, effects, rollback) {

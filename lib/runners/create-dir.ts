@@ -4,7 +4,17 @@ import { filePath } from '@/lib/nodes/config-schema'
 import { createDirConfig } from '@/lib/nodes/create-dir'
 import { narrowed } from '@/lib/nodes/node-kind'
 import { notDone } from './dry-run'
-import { givenUp, isNotBegun, makeWhole, putBack, sealable, stagerOf, stateOf } from './file-state'
+import {
+  givenUp,
+  isNotBegun,
+  makeWhole,
+  type PathState,
+  putBack,
+  sealable,
+  seenState,
+  stagerOf,
+  stateOf,
+} from './file-state'
 import { locate, type Place } from './place'
 import { actionOf, configOf, givenText, refusal } from './resolved'
 import type { Effects, Runner } from './runner'
@@ -48,14 +58,16 @@ export const createDirRunner: Runner = {
     return sealable(await folderState(path, effects))
   },
 
-  async perform(action, effects) {
+  async perform(action, effects, snapshot) {
     const { path } = actionOf(createDo, action.do, action.node)
     const place = await makeable(path, effects)
     if (effects.dryRun) return notDone({ path })
     if (effects.signal.aborted) throw givenUp(oneLine(path, 200))
     const isNew = await makeWhole(place)
     // As agentd has it, the folder is "created" when it stands afterwards; that it stood before is said beside it.
-    return { output: { path, created: true, ...(isNew ? {} : { existed: true }) } }
+    const output = { path, created: true, ...(isNew ? {} : { existed: true }) }
+    const left: PathState = { stood: 'folder', path: place.path }
+    return { output, ...(snapshot && { changed: { found: snapshot.hash, left: hashJson(left) } }) }
   },
 
   async probe(action, snapshot, effects) {
@@ -65,9 +77,9 @@ export const createDirRunner: Runner = {
     return isNotBegun(state, snapshot) ? 'not_taken' : 'unknown'
   },
 
-  async stateHash(action, _snapshot, effects) {
+  async stateHash(action, snapshot, effects) {
     const { path } = actionOf(createDo, action.do, action.node)
-    return hashJson(await stateOf(await locate(path, 'write', effects)))
+    return seenState(await locate(path, 'write', effects), snapshot)
   },
 
   async undo(action, snapshot, effects) {

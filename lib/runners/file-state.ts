@@ -17,7 +17,7 @@ import { Folder } from './folder'
 import { errnoOf, fsFailure } from './fs-failure'
 import { locate, makeFolder, makeParent, openParent, type Place } from './place'
 import { refusal } from './resolved'
-import { EffectFailed, type Effects, type Snapshot, type Undone } from './runner'
+import { EffectFailed, type Effects, type SeenState, type Snapshot, type Undone } from './runner'
 import { bytesInWords } from './words'
 
 /** Largest file that is written, or kept in a checkpoint. */
@@ -137,18 +137,17 @@ export async function stateOf(place: Place): Promise<PathState> {
     const seen = await lstat(folder.at(place.leaf))
     if (seen.isDirectory()) return { stood: 'folder', path: place.path }
     const file = await readInside(folder, place, maxFileBytes)
-    return {
-      stood: 'file',
-      path: place.path,
-      bytes: file.bytes.toString('base64'),
-      mode: modeText(file.mode),
-    }
+    return fileState(place, file.bytes, file.mode)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return nothing(place)
     throw fsFailure(error, place.name, 'read')
   } finally {
     await folder.close()
   }
+}
+
+function fileState({ path }: Place, bytes: Uint8Array, mode: number): PathState {
+  return { stood: 'file', path, bytes: Buffer.from(bytes).toString('base64'), mode: modeText(mode) }
 }
 
 function nothing(place: Place): PathState {
@@ -171,6 +170,13 @@ export function isNotBegun(now: PathState, snapshot: Snapshot): boolean {
   if (now.stood !== 'nothing' || before.stood !== 'nothing' || now.path !== before.path) return false
   const made = before.missing.length - now.missing.length
   return made > 0 && now.missing.every((folder, at) => folder === before.missing[at + made])
+}
+
+/** A path's state by its hash. What is as little there as before counts as before: its folders are not what is looked at. */
+export async function seenState(place: Place, snapshot: Snapshot): Promise<SeenState> {
+  const state = await stateOf(place)
+  const hash = isNotBegun(state, snapshot) ? snapshot.hash : hashJson(state)
+  return { hash, raw: hash }
 }
 
 /** The state inside a snapshot. Throws EffectFailed `checkpoint_tampered` when it has another shape. */
@@ -210,7 +216,7 @@ async function removeStaged(folder: Folder, prefix: string): Promise<void> {
 
 /**
  * Writes a file in one step and durably, making missing folders. `mode` absent: as it was, or 0644. What a killed
- * attempt of the same `stager` (`stagerOf`) left beside the file is removed.
+ * attempt of the same `stager` (`stagerOf`) left beside the file is removed. Returns the state that the file was left in.
  */
 export async function writeWhole(
   place: Place,
@@ -218,7 +224,7 @@ export async function writeWhole(
   mode: number | undefined,
   stager: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<PathState> {
   const folder = await makeParent(place)
   const prefix = stagedPrefix(stager, place)
   const temporary = `${prefix}${randomUUID().slice(0, 8)}.tmp`
@@ -229,11 +235,13 @@ export async function writeWhole(
       throw error
     })
     if (old && !old.isFile()) throw notAFile(old, place)
-    await writeTemporary(folder.at(temporary), bytes, mode ?? (old ? old.mode & 0o7777 : 0o644), old)
+    const wanted = mode ?? (old ? old.mode & 0o7777 : 0o644)
+    const given = await writeTemporary(folder.at(temporary), bytes, wanted, old)
     await folder.verify()
     if (signal.aborted) throw givenUp(place.name)
     await rename(folder.at(temporary), folder.at(place.leaf))
     await folder.sync()
+    return fileState(place, bytes, given)
   } catch (error) {
     await unlink(folder.at(temporary)).catch(() => undefined) // Nothing there in most cases.
     throw fsFailure(error, place.name, 'write')
@@ -242,7 +250,8 @@ export async function writeWhole(
   }
 }
 
-async function writeTemporary(at: string, bytes: Uint8Array, mode: number, old?: Stats): Promise<void> {
+/** Returns the mode that it got: the system may drop bits of the one that was asked for. */
+async function writeTemporary(at: string, bytes: Uint8Array, mode: number, old?: Stats): Promise<number> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
   const handle = await open(at, flags, 0o600)
   try {
@@ -254,6 +263,7 @@ async function writeTemporary(at: string, bytes: Uint8Array, mode: number, old?:
     }
     await handle.chmod(mode) // After the owner: changing that drops bits. And the umask shall not matter.
     await handle.sync()
+    return (await handle.stat()).mode & 0o7777
   } finally {
     await handle.close()
   }

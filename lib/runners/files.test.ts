@@ -72,9 +72,12 @@ async function thereAndBack(action: Action, given: Effects) {
   const runner = runnerFor(action.kind)
   const snapshot = await runner.snapshot?.(action, given, 'c1')
   if (!snapshot) throw new Error('No snapshot')
-  const before = await runner.stateHash?.(action, snapshot, given)
+  const before = (await runner.stateHash?.(action, snapshot, given))?.hash
   const notTaken = await runner.probe?.(action, snapshot, given)
-  const { output } = await runner.perform(action, given)
+  const { output, changed } = await runner.perform(action, given, snapshot)
+  // What it says it left is what is there.
+  const left = (await runner.stateHash?.(action, snapshot, given))?.raw
+  expect(changed).toEqual({ found: snapshot.hash, left })
   const took = await runner.probe?.(action, snapshot, given)
   return {
     snapshot,
@@ -83,7 +86,7 @@ async function thereAndBack(action: Action, given: Effects) {
     took,
     output,
     undo: () => runner.undo?.(action, snapshot, given, back),
-    hash: () => runner.stateHash?.(action, snapshot, given),
+    hash: async () => (await runner.stateHash?.(action, snapshot, given))?.hash,
   }
 }
 

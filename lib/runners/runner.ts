@@ -15,7 +15,7 @@ import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ErrorType, ExhaustedLimit, Severity } from '@/lib/engine/facts'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import type { ToolCall } from '@/lib/policy/tool-call'
-import type { CannotPrepare, RollbackScope, RollbackStatus, Vote } from '@/lib/rollback/terms'
+import type { CannotPrepare, RollbackScope, RollbackStatus, StateChange, Vote } from '@/lib/rollback/terms'
 import type { GraphNode, Policy } from '@/lib/workflow/graph'
 
 /** The exact thing that would be done; stored as canonical JSON, its hash is the digest people decide on. */
@@ -305,6 +305,16 @@ export interface Performed {
   linked?: string[]
   /** Errors that its `error` branch comes from: tokens of child runs. */
   upstream?: string[]
+  /** What it made of its target's state, where the target can say. */
+  changed?: StateChange
+}
+
+/** A target's state at one moment. */
+export interface SeenState {
+  /** Comparable to `Snapshot.hash`. */
+  hash: Hash
+  /** As the target itself hashes it: comparable to what steps say they found and left there. */
+  raw: Hash
 }
 
 /** Known by its mark, as Problem is (lib/base/problem.ts): the engine and the routes are bundled apart. */
@@ -435,8 +445,8 @@ export interface Runner extends Resolver {
     snapshot: Snapshot,
     effects: Effects,
   ): Promise<'took_effect' | 'not_taken' | 'unknown'>
-  /** Hash of the target's state now, comparable to `Snapshot.hash`. */
-  stateHash?(action: Action, snapshot: Snapshot, effects: Effects): Promise<Hash | undefined>
+  /** The target's state now, by its hashes; undefined when it does not say. */
+  stateHash?(action: Action, snapshot: Snapshot, effects: Effects): Promise<SeenState | undefined>
   /**
    * Asks whoever holds the checkpoint whether it can be taken back. Changes nothing. Undefined when the holder speaks
    * one phase only. Throws EffectFailed; retriable where there was no answer that can be believed.

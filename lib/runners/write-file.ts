@@ -13,6 +13,7 @@ import {
   modeText,
   putBack,
   sealable,
+  seenState,
   stagerOf,
   stateOf,
   writeWhole,
@@ -68,16 +69,18 @@ export const writeFileRunner: Runner = {
     return sealable(state)
   },
 
-  async perform(action, effects) {
+  async perform(action, effects, snapshot) {
     const wanted = checked(actionOf(writeDo, action.do, action.node))
     const bytes = Buffer.from(wanted.content)
     const place = await writable(wanted.path, effects)
     if (effects.dryRun) return notDone({ path: wanted.path, bytes: bytes.byteLength })
     await effects.spendBytes(bytes.byteLength)
-    await writeWhole(place, bytes, modeOf(wanted), stagerOf(effects, action.node), effects.signal)
+    const stager = stagerOf(effects, action.node)
+    const state = await writeWhole(place, bytes, modeOf(wanted), stager, effects.signal)
     return {
       output: { path: wanted.path, bytes: bytes.byteLength, written: true },
       writtenBytes: bytes.byteLength,
+      ...(snapshot && { changed: { found: snapshot.hash, left: hashJson(state) } }),
     }
   },
 
@@ -92,9 +95,9 @@ export const writeFileRunner: Runner = {
     return isNotBegun(await stateOf(place), snapshot) ? 'not_taken' : 'unknown'
   },
 
-  async stateHash(action, _snapshot, effects) {
+  async stateHash(action, snapshot, effects) {
     const { path } = actionOf(writeDo, action.do, action.node)
-    return hashJson(await stateOf(await locate(path, 'write', effects)))
+    return seenState(await locate(path, 'write', effects), snapshot)
   },
 
   async undo(action, snapshot, effects) {

@@ -21,6 +21,8 @@ export interface RollbackWish {
   /** Digest of the plan that was shown. */
   digest: string
   reason: string
+  /** Targets that somebody else changed since are put back, too. */
+  overwrite?: boolean
   answer?: (id: RollbackId) => IdempotentAnswer
 }
 
@@ -61,8 +63,8 @@ export async function requestRollback(
   }
   checkExecutable(plan, wish.digest)
   const rollback = prefixed('rb', ports.mint())
-  const { answer, reason } = wish
-  const asked = { rollback, reason, by: actorOf(principal) }
+  const { answer, reason, overwrite } = wish
+  const asked = { rollback, reason, by: actorOf(principal), overwrite }
   await executePlan(ports, runId, plan, asked, { answer: answer && (() => answer(rollback)) })
   return rollback
 }

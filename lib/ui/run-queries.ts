@@ -106,6 +106,8 @@ export interface RollbackWish {
   only?: RollbackOnly
   digest: string
   reason: string
+  /** Puts back what somebody else changed since, too. */
+  overwrite?: true
   /** One for each plan and reason: the same pressed twice is one rollback. */
   idempotencyKey: string
 }

@@ -12,6 +12,7 @@ export function rollbackViewOf(run: Run, runId: string, rollback: Rollback): Rol
     run: runId,
     scope,
     ...(only && { only }),
+    ...(rollback.overwrite && { overwrite: true as const }),
     node,
     status: rollback.status ?? (supersededBy ? 'superseded' : 'executing'),
     phase: phaseOf(rollback, question !== undefined),

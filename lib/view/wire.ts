@@ -239,6 +239,8 @@ export interface PlanStep {
   /** Sealed state and state now, when they can be read. */
   sealedHash?: string
   stateHashNow?: string
+  /** Somebody else changed the target since: it is put back only where the rollback says `overwrite`. */
+  changedSince?: true
 }
 
 export interface PlanScope {
@@ -281,12 +283,14 @@ export interface RollbackPlanView {
   forbidden?: { sentence: string; node?: string; output?: string }
 }
 
-/** `POST /api/v1/runs/{run}/rollbacks {node, scope, only?, digest, reason}`, and `GET …/rollbacks/{id}`. */
+/** `POST /api/v1/runs/{run}/rollbacks {node, scope, only?, digest, reason, overwrite?}`, and `GET …/rollbacks/{id}`. */
 export interface RollbackView {
   id: string
   run: string
   scope: RollbackScope
   only?: 'dependents'
+  /** What somebody else changed since is put back, too. */
+  overwrite?: true
   node: string
   /** `executing` until it is over; `superseded`: a broader one took it over. */
   status: 'executing' | 'superseded' | RollbackStatus

@@ -15,7 +15,7 @@ export async function executePlan(
   { book, timer }: Pick<WorkerPorts, 'book' | 'timer'>,
   runId: RunId,
   plan: Plan,
-  wish: { by: Actor; reason: string; rollback: RollbackId },
+  wish: { by: Actor; reason: string; rollback: RollbackId; overwrite?: boolean },
   along: Pick<Along, 'answer' | 'lease' | 'lost'> = {},
 ): Promise<void> {
   const checkpoints = plan.steps.flatMap((step) => step.checkpointId ?? [])

@@ -7,9 +7,12 @@ import type { RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import { verifyCheckpoint } from '@/lib/checkpoint/verify'
+import { comparable, stepsBeside } from '@/lib/engine/own-steps'
 import type { RunHeader } from '@/lib/engine/ports'
 import type { CheckpointRef, Run, Visit } from '@/lib/engine/run'
 import { readsOf, undoableCheckpoints } from '@/lib/engine/undoable'
+import { anyVisitOf } from '@/lib/engine/visit-states'
+import { isChangedSince } from '@/lib/rollback/changed-since'
 import {
   type Plan,
   type PlanGraph,
@@ -18,7 +21,7 @@ import {
   type StepNow,
 } from '@/lib/rollback/plan'
 import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
-import type { Action, Snapshot } from '@/lib/runners/runner'
+import type { Action, SeenState, Snapshot } from '@/lib/runners/runner'
 import { boundedMap } from './bounded'
 import { effectsFor } from './effects'
 import type { WorkerPorts } from './ports'
@@ -197,8 +200,10 @@ async function lookAt(
   const { jti, snapshot, undo, reversible, at, ttlS, target, description } = ref
   const known = { jti, snapshot, undo, reversible, at, ttlS, target, description, verification }
   if (state === undefined || verification !== 'ok') return known
-  const stateHashNow = await stateNow(ports, run, header, ref, kind, actionHash, state)
-  return stateHashNow === undefined ? known : { ...known, stateHashNow }
+  const seen = await stateNow(ports, { run, header, kind, actionHash }, ref, state)
+  if (!seen) return known
+  const changedSince = await isChangedByOthers(ports, header.runId, ref, seen)
+  return { ...known, stateHashNow: seen.hash, ...(changedSince && { changedSince }) }
 }
 
 async function sealedState(
@@ -244,16 +249,22 @@ export async function verified(ports: WorkerPorts, runId: RunId, ref: Checkpoint
   return { state: typeof state === 'object' ? state : undefined, verification, problem }
 }
 
-/** The hash of the target's state now; undefined when it does not say. */
-export async function stateNow(
+/** Whom to ask for the state of what a step acted on. */
+interface Asked {
+  /** Its graph and its start. */
+  run: Run
+  header: RunHeader
+  kind: string
+  actionHash: string | undefined
+}
+
+/** The target's state now; undefined when it does not say. */
+async function stateNow(
   ports: WorkerPorts,
-  run: Run,
-  header: RunHeader,
+  { run, header, kind, actionHash }: Asked,
   ref: CheckpointRef,
-  kind: string,
-  actionHash: string | undefined,
   state: JsonObject,
-): Promise<string | undefined> {
+): Promise<SeenState | undefined> {
   const runner = ports.runnerOf(kind)
   const action = actionHash && ((await readJson(ports.ledger, actionHash)) as unknown as Action)
   if (!runner?.stateHash || !action) return undefined
@@ -269,6 +280,41 @@ export async function stateNow(
   } finally {
     over.abort()
   }
+}
+
+/** Did something else than this run's own steps change a target that is in this state now? */
+async function isChangedByOthers(
+  ports: WorkerPorts,
+  runId: RunId,
+  ref: CheckpointRef,
+  { hash, raw }: SeenState,
+): Promise<boolean> {
+  if (hash === snapshotHash(ref)) return false
+  const told = await ports.book.read(runId, (run) => {
+    const of = comparable(run, ref)
+    return of && { step: of.step, others: raw === of.step.change.left ? [] : stepsBeside(run, of) }
+  })
+  return told !== undefined && isChangedSince(told.step, told.others, raw) === true
+}
+
+/**
+ * The same, looked at anew: whether a checkpoint's target was changed by somebody else since its step. Undefined when that
+ * cannot be told, or the target does not say what state it is in.
+ */
+export async function changedByNow(
+  ports: WorkerPorts,
+  runId: RunId,
+  ref: CheckpointRef,
+  state: JsonObject,
+): Promise<boolean | undefined> {
+  const asked = await ports.book.read(runId, (run, header): Asked | undefined => {
+    if (!comparable(run, ref)) return undefined
+    const kind = run.graph.nodes.get(ref.node)?.kind ?? ''
+    const actionHash = anyVisitOf(run, ref.node, ref.visit)?.action
+    return { run: { graph: run.graph, start: run.start } as Run, header, kind, actionHash }
+  })
+  const seen = asked && (await stateNow(ports, asked, ref, state))
+  return seen && (await isChangedByOthers(ports, runId, ref, seen))
 }
 
 /** The snapshot a checkpoint sealed. */

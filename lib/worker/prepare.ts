@@ -8,6 +8,9 @@
  *   derived   an agent of one phase; what cannot be undone     the checkpoint here: signature, hash, time, reversibility
  *   here      what this installation puts back itself          the same
  *
+ * A holder whose target was changed by somebody else since the step cannot either (`hash_mismatch`), unless whoever asked
+ * for the rollback wants that undone, too: it is looked at anew, and nothing is asked of it.
+ *
  * An agent without an answer is asked again until half of the rollback's time is over; then it is `unreachable`.
  */
 import { uuidOfText } from '@/lib/base/ids'
@@ -16,13 +19,14 @@ import type { Verification } from '@/lib/checkpoint/verify'
 import type { CheckpointRef } from '@/lib/engine/run'
 import { statusWithoutAct } from '@/lib/rollback/outcome'
 import type { PlannedStep } from '@/lib/rollback/plan'
+import { changedSentence } from '@/lib/rollback/sentence'
 import type { CannotPrepare } from '@/lib/rollback/terms'
 import { actKey } from '@/lib/rollback/votes'
 import { EffectFailed, type Prepared, type Snapshot } from '@/lib/runners/runner'
 import { boundedMap } from './bounded'
 import { failureOf } from './effects'
 import { HandedOver } from './handed-over'
-import { snapshotOf, verified } from './plan'
+import { changedByNow, snapshotOf, verified } from './plan'
 import { callOf, mayAnswerYet, type Undoing, withSignal } from './undo-act'
 
 /** Holders asked at once. */
@@ -65,7 +69,7 @@ async function vote(of: Undoing, step: PlannedStep, until: number): Promise<void
 }
 
 async function said(of: Undoing, step: PlannedStep, until: number): Promise<Said> {
-  const { ports, hold } = of
+  const { ports, hold, rollback } = of
   const { iss } = ports.signer
   const ref = await ports.book.read(hold.lease.runId, (run) => run.checkpoints.get(step.checkpointId ?? ''))
   const how = step.agent !== undefined || ref?.undo === 'remote' ? ('derived' as const) : ('here' as const)
@@ -77,6 +81,10 @@ async function said(of: Undoing, step: PlannedStep, until: number): Promise<Said
   const { state, verification, problem } = await verified(ports, hold.lease.runId, ref)
   if (statusWithoutAct(step.fate) !== undefined || state === undefined || verification !== 'ok') {
     return cannot(reasonOf(verification), problem?.message ?? step.sentence)
+  }
+  const changed = rollback.overwrite ? false : await changedByNow(ports, hold.lease.runId, ref, state)
+  if (changed ?? step.changedSince) {
+    return cannot('hash_mismatch', changedSentence({ label: step.label, checkpoint: ref }))
   }
   const snapshot = snapshotOf(ref, state)
   const agent = typeof state.agent === 'string' && ref.undo === 'remote' ? state.agent : (step.agent ?? iss)

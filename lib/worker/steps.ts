@@ -399,6 +399,7 @@ export class Steps {
         toolCalls: outcome.toolCalls,
         exhausted: outcome.exhausted,
         artifacts: kept.map(({ name, stored }) => ({ name, value: stored.hash })),
+        changed: outcome.changed,
         linked: outcome.linked,
       } as const
       await this.execute(report, { values: [value, ...kept.map(({ stored }) => stored)] })

@@ -39,7 +39,7 @@ export interface Undoing {
   ports: WorkerPorts
   hold: Hold
   draining: AbortSignal
-  rollback: Pick<Rollback, 'id' | 'reason' | 'scope' | 'plan'>
+  rollback: Pick<Rollback, 'id' | 'reason' | 'scope' | 'plan' | 'overwrite'>
   /** When the rollback is out of time, ms since the epoch. */
   deadlineAt: number
 }

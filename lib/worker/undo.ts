@@ -53,7 +53,10 @@ export async function undoRollback(
 
 /** The rollback, copied out of the fold. */
 interface Noted {
-  rollback: Pick<Rollback, 'id' | 'reason' | 'scope' | 'plan' | 'by' | 'decided' | 'supersedes' | 'askedAt'>
+  rollback: Pick<
+    Rollback,
+    'id' | 'reason' | 'scope' | 'plan' | 'by' | 'decided' | 'supersedes' | 'askedAt' | 'overwrite'
+  >
   deadlineAt: number
   /** When holders without an answer count as unreachable. */
   prepareUntil: number
@@ -290,13 +293,13 @@ class Coordinator {
 }
 
 function noteRollback(run: Run, rollback: Rollback): Noted {
-  const { id, reason, scope, plan, by, decided, supersedes, askedAt, deadlineAt } = rollback
+  const { id, reason, scope, plan, by, decided, supersedes, askedAt, deadlineAt, overwrite } = rollback
   // Half of its time for asking; a critical step may have kept it waiting for a person before that.
   const critical = answerOf(run, rollback, 'rollback_critical')
   const forMs = deadlineAt - askedAt
   const askedFrom = critical?.at ?? askedAt
   return {
-    rollback: { id, reason, scope, plan, by, decided, supersedes, askedAt },
+    rollback: { id, reason, scope, plan, by, decided, supersedes, askedAt, overwrite },
     deadlineAt: decided ? decisionDeadline(rollback) : askedFrom + forMs,
     prepareUntil: askedFrom + forMs / 2,
     votes: new Map(rollback.votes),

@@ -95,6 +95,8 @@ async function voteOn(house: Installation, caller: Caller, ask: PrepareAsk): Pro
     mayCoordinate: mayCoordinate(caller),
   })
   if (plan.forbidden) return cannot('conflict', { description: plan.forbidden.sentence })
+  const own = plan.steps.find(({ checkpointId }) => checkpointId === checkpoint.jti)
+  if (own?.changedSince) return cannot('hash_mismatch', { description: own.sentence })
   return { ...named, status: 'prepared' }
 }
 

@@ -48,6 +48,8 @@ const rollbackBody = z.strictObject({
   only: only.optional(),
   digest: z.string().max(100),
   reason: z.string().max(500).default(''),
+  /** Puts back what somebody else changed since, too (`changedSince` in the plan); without it those are left and asked about. */
+  overwrite: z.boolean().optional(),
 })
 
 /** `POST /api/v1/runs/{run}/rollbacks` */

@@ -72,9 +72,10 @@ export function addAgent(runner: Runner, stage: Stage, process: Process): void {
   }
   runner.stateHash = async (action, _snapshot, effects) => {
     const { world, agent } = placeOf(stage, action, effects)
-    return message(stage, process, `state of ${action.node}`, effects.signal, () =>
-      hashJson({ agent, target: action.node, state: world.target(action.node).state }),
-    )
+    return message(stage, process, `state of ${action.node}`, effects.signal, () => {
+      const now = { target: action.node, state: world.target(action.node).state }
+      return { hash: hashJson({ agent, ...now }), raw: hashJson(now) }
+    })
   }
   runner.prepare = async (action, _snapshot, effects, { checkpointId }) => {
     const { world, agent } = placeOf(stage, action, effects)

@@ -16,7 +16,14 @@ import type { JsonObject } from '@/lib/base/json'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import { narrowed } from '@/lib/nodes/node-kind'
-import { type Action, EffectFailed, type Effects, type Runner, type Snapshot } from '@/lib/runners/runner'
+import {
+  type Action,
+  EffectFailed,
+  type Effects,
+  type Performed,
+  type Runner,
+  type Snapshot,
+} from '@/lib/runners/runner'
 import { addAgent } from './agents'
 import type { Dice } from './dice'
 import type { Process, Schedule } from './schedule'
@@ -132,11 +139,17 @@ function addLooking(runner: Runner, stage: Stage, process: Process): void {
     return took ? 'took_effect' : 'not_taken'
   }
   runner.stateHash = async (action, _snapshot, effects) =>
-    hashJson(
-      await reach(stage, process, `state of ${action.node}`, effects.signal, () =>
-        stateOf(stage.worldOf(effects.runId), action),
-      ),
-    )
+    reach(stage, process, `state of ${action.node}`, effects.signal, () => {
+      const hash = hashJson(stateOf(stage.worldOf(effects.runId), action))
+      return { hash, raw: hash }
+    })
+}
+
+/** What a step did to its target, as every kind says it that can be looked at: also one whose checkpoint holds more. */
+function changedBy(world: World, action: Action, snapshot: Snapshot | undefined) {
+  if (!snapshot || !['file', 'keyed', 'agent'].includes(action.kind)) return {}
+  const found = hashJson({ target: action.node, state: snapshot.state.state })
+  return { changed: { found, left: hashJson(stateOf(world, action)) } }
 }
 
 function addUndo(runner: Runner, stage: Stage, process: Process): void {
@@ -172,7 +185,7 @@ async function perform(
   kind: SimulatedKind,
   action: Action,
   effects: Effects,
-  _snapshot?: Snapshot,
+  snapshot?: Snapshot,
 ) {
   const { dice, schedule } = stage
   const world = stage.worldOf(effects.runId)
@@ -194,10 +207,12 @@ async function perform(
     key: effects.idempotencyKey,
     action: hashJson(action),
   }
+  let did: Pick<Performed, 'changed'> = {}
   const land = () => {
     if (kind === 'pure') return
     schedule.note(`EFFECT of ${action.node} visit ${action.visit}`)
     world.land(landing, String(action.do.text), kind === 'keyed' || kind === 'agent' || kind === 'file')
+    did = changedBy(world, action, snapshot)
   }
   if (kind === 'file') land()
   if (way === 'no_answer') {
@@ -216,7 +231,7 @@ async function perform(
   const label = labels.length > 0 ? dice.pick(labels) : ''
   const slots = Array.isArray(action.do.artifacts) ? action.do.artifacts.map(String) : []
   const artifacts = slots.map((name) => ({ name, value: String(action.do.text) }))
-  return { output, ...(label !== '' && { label }), ...(artifacts.length > 0 && { artifacts }) }
+  return { output, ...did, ...(label !== '' && { label }), ...(artifacts.length > 0 && { artifacts }) }
 }
 
 /** A call to the world that its caller stops waiting for when the signal fires. */

@@ -1,0 +1,49 @@
+import { StateShape } from '@/components/ui/state'
+import type { RollbackPlanView } from '@/lib/view/wire'
+import { changedSteps, overwriteWords, planKey, planName } from './plan-words'
+
+/** What somebody else changed since; it is put back only by an explicit word. Nothing where there is none. */
+export function ChangedSince({
+  plan,
+  overwrite,
+  onOverwrite,
+}: {
+  plan: RollbackPlanView
+  overwrite: boolean
+  onOverwrite: (overwrite: boolean) => void
+}) {
+  const steps = changedSteps(plan)
+  if (steps.length === 0) return null
+  return (
+    <div
+      role="note"
+      aria-label="Changed since"
+      className="mb-2 flex gap-2 rounded-r2 border border-ink-3 px-3 py-2"
+    >
+      <span className="mt-0.5">
+        <StateShape state="escalated" />
+      </span>
+      <div className="min-w-0 flex-1">
+        {steps.map((step) => (
+          <p key={planKey(step)} className="[overflow-wrap:anywhere]">
+            <b>{planName(step, plan)}.</b> {step.sentence}
+          </p>
+        ))}
+        <label className="mt-2 flex items-start gap-2 max-md:min-h-12">
+          <input
+            type="checkbox"
+            checked={overwrite}
+            onChange={(event) => onOverwrite(event.target.checked)}
+            className="mt-0.5 size-4 shrink-0 accent-ink"
+          />
+          <span>{overwriteWords(steps.length)}</span>
+        </label>
+        {!overwrite && (
+          <p className="mt-1 text-t1 text-ink-2">
+            Without that, you are asked before anything is taken back.
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}
