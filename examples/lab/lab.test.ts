@@ -201,7 +201,7 @@ describe('the failover', () => {
       retriable: false,
     })
     const labelled = await task('classifier', wid, 'execute', 'classify-traffic')
-    expect(labelled.body).toEqual({ output: { class: 'outage', basis: 'no flow records' } })
+    expect(labelled.body).toMatchObject({ output: { class: 'outage', basis: 'no flow records' } })
 
     const undone = await rollback(router, wid, checkpoint)
     expect(undone).toMatchObject({

@@ -27,12 +27,13 @@ export async function task(parts: Parts, call: Call): Promise<Answer> {
   const [input, key] = [(json.input ?? {}) as Values, `${json.idempotency_key ?? jti}`]
   const whole = { ...call, parts, of, name, input, id, key }
   if (phase === 'describe') return ok({ consequence: of.consequence, ...(await of.describe(input)) })
-  if (phase === 'state') return ok({ state_hash: (await parts.checkpoints.now({ operation: name })).out_hash })
+  const state_hash = async () => (await parts.checkpoints.now({ operation: name })).out_hash
+  if (phase === 'state') return ok({ state_hash: await state_hash() })
   if (phase === 'probe') return ok({ outcome: await probe(whole) })
   const asked = JSON.stringify(phase === 'checkpoint' ? [wid, name] : [json.node, json.visit, name, input])
   if (phase === 'checkpoint') return firstAnswer(parts, [`checkpoint ${id}`], asked, () => checkpoint(whole))
   must(phase === 'execute', 400, 'bad_request', `There is no phase "${phase}".`)
-  const done = async () => ok(await of.execute(input, key))
+  const done = async () => ok({ ...(await of.execute(input, key)), state_hash: await state_hash().catch(() => null) })
   return firstAnswer(parts, [`execute ${wid} ${key}`], asked, () => done().catch((error) => refused(parts, error)))
 }
 
@@ -41,8 +42,7 @@ async function checkpoint({ parts, claims, json, of, name: operation, input, id 
   const { target, sentence: description } = await of.describe(input)
   const children = Array.isArray(json.children) ? json.children.map(String) : []
   const { state, out_hash } = await parts.checkpoints.now({ wid, operation, children })
-  const reversible = of.consequence === 'reversible'
-  const rollback_uri = `${parts.baseUrl}/.well-known/atd/rollback`
+  const [reversible, rollback_uri] = [of.consequence === 'reversible', `${parts.baseUrl}/.well-known/atd/rollback`]
   const shown = { reversible, rollback_uri, target, description, ttl: dayS }
   const more = { jti: id, par: [...par, ...children], ext: spelled('atd', shown) }
   const ect = await parts.answering(claims, 'atd:checkpoint', out_hash, more)
