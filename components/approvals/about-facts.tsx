@@ -84,6 +84,10 @@ function Unprepared({ about }: { about: AboutRollback }) {
       <Fact label="Handed on">
         Nothing is taken back. <Sub>The run counts as escalated, for a person to mend it elsewhere.</Sub>
       </Fact>
+      <Fact label="Asked again">
+        Whoever said no is asked once more.{' '}
+        <Sub>What kept it may have passed; nothing changes by asking.</Sub>
+      </Fact>
       <OfRollback about={about} />
     </>
   )

@@ -12,6 +12,7 @@ const did: Record<Verdict, string> = {
   event: 'Gave the event to',
   go_on_without: 'The rollback goes on without what cannot be prepared:',
   abort: 'Called the rollback off:',
+  ask_again: 'Those that said no are asked again:',
   escalate: 'Left the rollback to a person:',
   release: 'Probes may go on:',
   hold: 'Probes stay held:',

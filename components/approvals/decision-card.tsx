@@ -233,7 +233,7 @@ function Acts({
     else void onAnswer({ verdict, comment: '' })
   }
   const held = (verdict: Verdict) => verdict === 'approve' && card.consequence === 'irreversible'
-  const [first, second, third] = card.verdicts
+  const [first, second, third, fourth] = card.verdicts
   const router = useRouter()
   const ways = leadsOn ? waysFrom(card) : []
   useShortcuts({
@@ -241,6 +241,7 @@ function Acts({
     a: may && first && !held(first) ? () => choose(first) : undefined,
     x: may && second ? () => choose(second) : undefined,
     d: may && third ? () => choose(third) : undefined,
+    n: may && fourth ? () => choose(fourth) : undefined,
     // In an inspector these keys are the page's.
     ...(!compact && Object.fromEntries(ways.map(({ key = '', href }) => [key, () => router.push(href)]))),
     e: mayEdit ? () => setEditing(true) : undefined,

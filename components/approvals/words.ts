@@ -139,6 +139,11 @@ export const verdictWords: Record<Verdict, VerdictWords> = {
       help: 'Nothing is taken back. A person deals with it elsewhere.',
     },
   },
+  ask_again: {
+    button: (card) => `Ask ${holdersOf(card) ?? 'them'} again`,
+    past: 'had those asked again that could not take back',
+    noun: 'answer',
+  },
   release: { button: () => 'Let one probe go', past: 'let probes go on for', noun: 'answer' },
   hold: { button: () => 'Keep it open', past: 'keeps the probes held for', noun: 'answer' },
   took_effect: {
@@ -184,8 +189,8 @@ export function askOf(verdict: Verdict, kind: ApprovalKind): VerdictWords['ask']
   return verdictWords[verdict].ask
 }
 
-/** The keys of answers, by their place: the first is `a`, the second `x`, the third `d`. */
-export const verdictKeys = ['a', 'x', 'd'] as const
+/** The keys of answers, by their place: the first is `a`, the second `x`, then `d` and `n`. */
+export const verdictKeys = ['a', 'x', 'd', 'n'] as const
 
 /** "Lets go on: Write the file, Send the request." The steps behind a pause that change something, or all if none does. */
 export function releaseSentence({ later }: ApprovalCard['touches']): string | undefined {

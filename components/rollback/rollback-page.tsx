@@ -115,7 +115,7 @@ function Loaded({
               ['/', 'find a step'],
               ['← →', 'along the edges'],
               ['↵', 'begin from that step instead'],
-              ['a x d', 'answer the question it waits for'],
+              ['a x d n', 'answer the question it waits for'],
               ['esc', 'back to the run'],
             ]}
           >

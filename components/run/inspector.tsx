@@ -557,6 +557,7 @@ const verdictPast = {
   go_on_without: 'let the rollback go on without it',
   abort: 'called the rollback off',
   escalate: 'handed it on',
+  ask_again: 'had those asked again that said no',
   release: 'let probes go on',
   hold: 'kept the probes held',
 } satisfies Record<Verdict, string>

@@ -46,6 +46,10 @@ export function evolveShared(run: Run, fact: Fact): Run {
 function makeReached(run: Run, fact: Fact, own: WeakSet<object>): void {
   switch (fact.type) {
     case 'approval_decided':
+      // An answer on a rollback's question changes that too.
+      if (run.state.status === 'rolling_back')
+        ownEntry(run.rollbacks, run.state.rollback, copyOfRollback, own)
+      return ownEntry(run.approvals, fact.approval, copyOfApproval, own)
     case 'approval_commented':
       return ownEntry(run.approvals, fact.approval, copyOfApproval, own)
     case 'rollback_act':

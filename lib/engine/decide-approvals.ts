@@ -81,6 +81,7 @@ function settle(
     case 'go_on_without':
     case 'abort':
     case 'escalate':
+    case 'ask_again':
     case 'release':
     case 'hold':
       return

@@ -15,6 +15,7 @@ import { evolveRollback } from './evolve-rollback'
 import type { Actor, ExhaustedLimit, Fact, FactOf } from './facts'
 import { errorsFollowed, noteError } from './follow-error'
 import { boundOf, countHeld } from './limits'
+import { rollbackAnswered } from './rollback-question'
 import type { Approval, Run, RunStatus, Visit, VisitError } from './run'
 import { release, setState, standDown, visitOf, voidApprovals } from './visit-states'
 import { enter, follow, newWalk } from './walk'
@@ -360,6 +361,7 @@ function evolveApproval(
     jti: fact.jti,
   }
   run.openApprovals.delete(approval.id)
+  rollbackAnswered(run, approval, fact)
   const visit = visitOf(run, approval.node, approval.visit)
   if (!visit) return
   visit.lastJti = fact.jti

@@ -16,10 +16,9 @@ import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import type { RollbackOnly, RollbackScope, RollbackStatus, StateChange } from '@/lib/rollback/terms'
-import type { GraphEdge, Silence } from '@/lib/workflow/graph'
+import type { GraphEdge, OnError, Silence } from '@/lib/workflow/graph'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import type { Actor, ErrorType, ExhaustedLimit, FactOf, Severity, TerminalStatus } from './facts'
-import type { ErrorToFollow } from './follow-error'
 
 export type RunStatus =
   | { status: 'new' }
@@ -206,8 +205,12 @@ export interface Rollback {
       evidence?: Hash
     }
   >
-  /** Checkpoint id (or node/visit, of a step without one) → what its holder said in phase 1. */
+  /** Checkpoint id (or node/visit, of a step without one) → what its holder said in phase 1, when it was asked last. */
   votes: Map<string, RollbackVote>
+  /** How often people had those asked again that said no; absent: never. */
+  askedAgain?: number
+  /** When a person last answered a question of it: its time runs anew from there. */
+  answeredAt?: number
   /** How phase 1 ended; absent while it goes on. */
   decided?: Pick<
     FactOf<'rollback_decided'>,
@@ -360,4 +363,19 @@ export interface Run {
   /** Milliseconds that the run stood still for people, up to now; and since when it does so now. */
   heldMs: number
   heldSince?: number
+}
+
+/** An error that something follows from by itself (follow-error.ts). */
+export interface ErrorToFollow {
+  jti: string
+  at: number
+  node: string
+  visit: number
+  description: string
+  critical: boolean
+  leadsTo: Exclude<OnError, 'nothing'>
+  /** What would be taken back to. */
+  checkpoint?: string
+  /** The agent that told of it; absent: the step itself failed. */
+  agent?: string
 }

@@ -21,7 +21,7 @@ export type ApprovalKind =
   | 'event'
 
 /**
- * `approve`, `refuse` answer an `approval` and a `rollback_critical`; `go_on_without`, `abort`, `escalate` a
+ * `approve`, `refuse` answer an `approval` and a `rollback_critical`; `go_on_without`, `abort`, `escalate`, `ask_again` a
  * `rollback_unprepared`; `release`, `hold` a `circuit`; `took_effect`, `not_taken` an `outcome_unknown`; `event` (with its name) an `event`; `acknowledge` the rest.
  */
 export type Verdict =
@@ -34,5 +34,6 @@ export type Verdict =
   | 'go_on_without'
   | 'abort'
   | 'escalate'
+  | 'ask_again'
   | 'release'
   | 'hold'

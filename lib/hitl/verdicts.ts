@@ -22,8 +22,12 @@ const questions: Record<ApprovalKind, Question> = {
   // RFC 0009, external orchestration: which event, the graph says.
   event: { level: 2, verdicts: ['event'], editable: false },
   // ATD section 7: a failed rollback stops the workflow.
-  // Cascade section 6.5: partial, or abort and escalate.
-  rollback_unprepared: { level: 2, verdicts: ['go_on_without', 'abort', 'escalate'], editable: false },
+  // Cascade section 6.5: partial, or abort and escalate. What kept a holder from it may have passed: it can be asked again.
+  rollback_unprepared: {
+    level: 2,
+    verdicts: ['go_on_without', 'abort', 'escalate', 'ask_again'],
+    editable: false,
+  },
   // ATD section 8, level 1: a pause that a person may lift.
   rollback_critical: { level: 1, verdicts: ['approve', 'refuse'], editable: false },
   cascade: { level: 2, verdicts: ['acknowledge'], editable: false },

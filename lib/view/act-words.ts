@@ -126,6 +126,7 @@ const verdictWords: Record<string, string> = {
   go_on_without: 'goes on without',
   abort: 'called it off',
   escalate: 'handed it on',
+  ask_again: 'has them asked again',
   release: 'let probes go on',
   hold: 'holds the probes',
 }

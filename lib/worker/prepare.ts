@@ -118,8 +118,10 @@ async function asked(
   until: number,
 ): Promise<Prepared | undefined> {
   const { ports, hold, draining, rollback } = of
-  // The same request however often it is sent, and by whomever.
-  const call = await callOf(of, step, ref, snapshot, uuidOfText(`${rollback.id}/${ref.jti}/prepare`))
+  // The same request however often it is sent, and by whomever; when a person has them asked again, another one.
+  const round = rollback.askedAgain === undefined ? '' : `/${rollback.askedAgain}`
+  const jti = uuidOfText(`${rollback.id}/${ref.jti}/prepare${round}`)
+  const call = await callOf(of, step, ref, snapshot, jti)
   if (!call?.runner.prepare) return undefined
   const { runner, action, effects, request } = call
   for (let pauseMs = askAgainMs.first; ; pauseMs = Math.min(2 * pauseMs, askAgainMs.longest)) {

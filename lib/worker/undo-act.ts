@@ -39,7 +39,7 @@ export interface Undoing {
   ports: WorkerPorts
   hold: Hold
   draining: AbortSignal
-  rollback: Pick<Rollback, 'id' | 'reason' | 'scope' | 'plan' | 'overwrite'>
+  rollback: Pick<Rollback, 'id' | 'reason' | 'scope' | 'plan' | 'overwrite' | 'askedAgain'>
   /** When the rollback is out of time, ms since the epoch. */
   deadlineAt: number
 }

@@ -273,6 +273,30 @@ describe('a rollback in two phases', () => {
     expect(await field.look((run) => run.openApprovals.size)).toBe(0)
   })
 
+  it('asks those again that said no, when a person wants that; the others’ votes stand', async () => {
+    let says: Prepared = cannot('conflict')()
+    const field = await Field.done({ prepare: { policy: () => says } })
+    const id = await field.rollBack({ node: 'router', scope: 'sub_dag' })
+    await field.until((run) => run.openApprovals.size > 0)
+    await field.answer('ask_again')
+    // It says no once more: people are asked once more, an hour later.
+    await field.until((run) => run.openApprovals.size > 0)
+    expect((await field.rollback(id)).votes.size).toBe(4)
+    field.schedule.at(field.schedule.now() + 3600_000, 'an hour', () => undefined)
+    const later = field.schedule.now() + 3600_000
+    await field.until(() => field.schedule.now() >= later)
+    says = { vote: 'prepared', description: 'It can now' }
+    await field.answer('ask_again')
+    await field.over()
+    expect(field.asked.filter((what) => what === 'prepare policy')).toHaveLength(3)
+    expect(field.asked.filter((what) => what === 'prepare router')).toHaveLength(1)
+    // The time a person took does not count: nothing is out of time.
+    expect(await field.rollback(id)).toMatchObject({ status: 'completed', decided: { by: 'engine' } })
+    expect(await field.statuses(id)).toEqual({
+      ...{ monitor: 'completed', notify: 'completed', policy: 'completed', router: 'completed' },
+    })
+  })
+
   it('is called off by a person: everything stays as it is', async () => {
     const field = await Field.done({ prepare: { monitor: cannot('hash_mismatch') } })
     const id = await field.rollBack({ node: 'router', scope: 'sub_dag' })

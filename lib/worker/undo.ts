@@ -4,7 +4,7 @@
  *
  *   asked for ─▶ what a narrower rollback has under way ends first
  *             ─▶ a critical step in the way? ─▶ a person says whether (ATD section 8, level 1)
- *             ─▶ phase 1: prepare ─▶ votes                                    prepare.ts
+ *             ─▶ phase 1: prepare ─▶ votes; those that say no again, when a person wants it   prepare.ts
  *             ─▶ decided: all of it; or, by the workflow's rule or a person's word, without some, or nothing
  *             ─▶ phase 2: acts, as many at once as the graph allows           execute-acts.ts, undo-act.ts
  *             ─▶ result
@@ -55,7 +55,16 @@ export async function undoRollback(
 interface Noted {
   rollback: Pick<
     Rollback,
-    'id' | 'reason' | 'scope' | 'plan' | 'by' | 'decided' | 'supersedes' | 'askedAt' | 'overwrite'
+    | 'id'
+    | 'reason'
+    | 'scope'
+    | 'plan'
+    | 'by'
+    | 'decided'
+    | 'supersedes'
+    | 'askedAt'
+    | 'overwrite'
+    | 'askedAgain'
   >
   deadlineAt: number
   /** When holders without an answer count as unreachable. */
@@ -293,15 +302,15 @@ class Coordinator {
 }
 
 function noteRollback(run: Run, rollback: Rollback): Noted {
-  const { id, reason, scope, plan, by, decided, supersedes, askedAt, deadlineAt, overwrite } = rollback
-  // Half of its time for asking; a critical step may have kept it waiting for a person before that.
+  const { id, reason, scope, plan, by, decided, supersedes, askedAt, overwrite, askedAgain } = rollback
+  // Half of its time for asking; it may have waited for a person before that.
+  const deadlineAt = decisionDeadline(rollback)
+  const forMs = rollback.deadlineAt - askedAt
   const critical = answerOf(run, rollback, 'rollback_critical')
-  const forMs = deadlineAt - askedAt
-  const askedFrom = critical?.at ?? askedAt
   return {
-    rollback: { id, reason, scope, plan, by, decided, supersedes, askedAt, overwrite },
-    deadlineAt: decided ? decisionDeadline(rollback) : askedFrom + forMs,
-    prepareUntil: askedFrom + forMs / 2,
+    rollback: { id, reason, scope, plan, by, decided, supersedes, askedAt, overwrite, askedAgain },
+    deadlineAt,
+    prepareUntil: deadlineAt - forMs / 2,
     votes: new Map(rollback.votes),
     statuses: new Map([...rollback.acts].map(([key, act]) => [key, act.status ?? 'begun'] as const)),
     waits: openQuestion(run, rollback) !== undefined,

@@ -4,7 +4,7 @@ import type { JsonObject } from '@/lib/base/json'
 import type { ApprovalCard, ApprovalRow, Page } from '@/lib/view/wire'
 import { approvalCardOf, approvalRecord, approvalRowOf, decideApproval } from '../approvals'
 import { route } from '../current'
-import { type EventPlace, giveEvent } from '../events'
+import { type EventPlace, giveEvent } from '../give-event'
 import { type PageRequest, pageOf, queryOf } from '../http/paging'
 import { json } from '../http/route'
 import type { Installation } from '../installation'
@@ -67,6 +67,7 @@ const decisionBody = z.strictObject({
     'go_on_without',
     'abort',
     'escalate',
+    'ask_again',
     'release',
     'hold',
   ]),
