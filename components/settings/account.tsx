@@ -10,16 +10,10 @@ import { sentenceOf } from '@/lib/ui/api'
 import { useMe } from '@/lib/ui/queries'
 import { useChangePassword } from '@/lib/ui/settings-queries'
 import { chooseTheme, currentTheme, type Theme } from '@/lib/ui/theme'
+import type { AccountBounds } from './account-bounds'
 import { ApiTokens } from './api-tokens'
 import { OwnSessions } from './own-sessions'
 import { fieldOf } from './words'
-
-/** What the server holds people to; forms say so before it does. */
-export interface AccountBounds {
-  minPasswordLength: number
-  maxTokenDays: number
-  scopes: string[]
-}
 
 /** One's own account: password, theme, where one is signed in, and what programs use in one's name. */
 export function Account({ bounds }: { bounds: AccountBounds }) {

@@ -5,7 +5,8 @@ import { PageHead } from '@/components/shell/page-head'
 import { PageHelp } from '@/components/ui/page-help'
 import { type Tab, TabPanel, Tabs } from '@/components/ui/tabs'
 import { links, type SettingsTab } from '@/lib/ui/links'
-import { Account, type AccountBounds } from './account'
+import { Account } from './account'
+import type { AccountBounds } from './account-bounds'
 import { People } from './people'
 
 const forAdministrators: Tab[] = [{ value: 'people', label: 'People' }]

@@ -11,21 +11,7 @@
  */
 import type { OnError } from '@/lib/workflow/graph'
 import type { FactOf } from './facts'
-import type { Run } from './run'
-
-export interface ErrorToFollow {
-  jti: string
-  at: number
-  node: string
-  visit: number
-  description: string
-  critical: boolean
-  leadsTo: Exclude<OnError, 'nothing'>
-  /** What would be taken back to. */
-  checkpoint?: string
-  /** The agent that told of it; absent: the step itself failed. */
-  agent?: string
-}
+import type { ErrorToFollow, Run } from './run'
 
 /** Takes note of an error that something follows from. */
 export function noteError(run: Run, fact: FactOf<'error'> | FactOf<'signal_received'>): void {

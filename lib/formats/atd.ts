@@ -34,9 +34,10 @@
  * or 20,000 edges, and whatever the checks of the graph refuse (lib/workflow/checks.ts), cycles above all.
  */
 import type { Diagnostic } from '@/lib/base/diagnostic'
-import { checkGraph, type KindLookup, maxEdges, maxNodes } from '@/lib/workflow/checks'
+import { checkGraph, maxEdges, maxNodes } from '@/lib/workflow/checks'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import type { GraphPath, GraphProblem } from '@/lib/workflow/graph-problem'
+import type { KindLookup } from '@/lib/workflow/kind-facts'
 import { type ReadDescriptor, readDescriptor, type Tell } from './atd-read'
 import { descriptorOf } from './atd-write'
 import { keepDiagnostic } from './kept-diagnostics'

@@ -3,10 +3,9 @@
  * graph; what comes after the door does not know which one it was.
  */
 import type { Diagnostic } from '@/lib/base/diagnostic'
-import type { KindLookup } from '@/lib/workflow/checks'
 import type { Format, WorkflowGraph } from '@/lib/workflow/graph'
-
 import type { GraphProblem } from '@/lib/workflow/graph-problem'
+import type { KindLookup } from '@/lib/workflow/kind-facts'
 import { agentdMediaType, parseAgentd, writeAgentd } from './agentd/agentd'
 
 import { atdMediaType, parseAtd, writeAtd } from './atd'

@@ -10,7 +10,8 @@ import type { AgentStore } from '@/lib/store/agents'
 import type { PoolUseStore } from '@/lib/store/pool-use'
 import type { SettingStore } from '@/lib/store/settings'
 import { openPools, type PoolBook, type PoolTerms } from '@/lib/worker/pool-book'
-import type { Timer, WorkerLog } from '@/lib/worker/ports'
+import type { WorkerLog } from '@/lib/worker/ports'
+import type { Timer } from '@/lib/worker/timer'
 import type { Resources } from '@/lib/workflow/graph'
 
 /** An agent may be called by so many steps at once unless an administrator says otherwise. */

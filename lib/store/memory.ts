@@ -1,57 +1,28 @@
-import type { Clock } from '@/lib/base/clock'
-import type { RunId } from '@/lib/base/ids'
-import type {
-  ApprovalProjection,
-  Commit,
-  IdempotentAnswer,
-  Keeper,
-  LeaseRef,
-  LeaseStore,
-  LedgerStore,
-  RunHeader,
-  RunProjection,
-  SealedCheckpoint,
-  SignedHead,
-  StoredRow,
-  StoredValue,
-  WorkflowRecord,
-} from '@/lib/engine/ports'
-import type { SignalRecord } from '@/lib/engine/signal-ports'
-import { memoryCheckpoints } from './checkpoints-memory'
-import { memoryCircuits } from './circuits-memory'
-import { memoryApprovals, memoryRuns, memoryWorkflows } from './memory-queries'
-import * as refusals from './refusals'
-import { memorySignals } from './signals-memory'
-import { type AppendEvent, answerKeptMs, maxValueBytes, type Store } from './store'
-
 /*
  * The store in memory, for tests and the simulation: the same refusals in the same words, no disk, no clock and no
  * chance of its own, so a story told twice goes the same way. A commit is applied within one turn of the event loop,
  * which makes it as atomic as a transaction. The contract suite holds it to what SQLite does.
  */
-export interface StoredRun {
-  header: RunHeader
-  projection: RunProjection
-  /** Its rows; the installation-wide list holds the same objects. */
-  rows: StoredRow[]
-  jtis: Set<string>
-  heads: SignedHead[]
-  lease: { owner: string; until: number } | undefined
-  epoch: number
-}
-
-/** Everything in it, in the order it came. */
-export interface Tables {
-  runs: Map<RunId, StoredRun>
-  ledger: StoredRow[]
-  values: Map<string, StoredValue>
-  checkpoints: Map<string, SealedCheckpoint>
-  approvals: Map<string, ApprovalProjection & { runId: RunId }>
-  workflows: Map<string, WorkflowRecord>
-  answers: Map<string, IdempotentAnswer & { answeredAt: number }>
-  seenJtis: Map<string, number>
-  signals: Map<string, SignalRecord>
-}
+import type { Clock } from '@/lib/base/clock'
+import type { RunId } from '@/lib/base/ids'
+import type {
+  ApprovalProjection,
+  Commit,
+  Keeper,
+  LeaseRef,
+  LeaseStore,
+  LedgerStore,
+  RunHeader,
+  StoredRow,
+  StoredValue,
+} from '@/lib/engine/ports'
+import { memoryCheckpoints } from './checkpoints-memory'
+import { memoryCircuits } from './circuits-memory'
+import { memoryApprovals, memoryRuns, memoryWorkflows } from './memory-queries'
+import type { StoredRun, Tables } from './memory-tables'
+import * as refusals from './refusals'
+import { memorySignals } from './signals-memory'
+import { type AppendEvent, answerKeptMs, maxValueBytes, type Store } from './store'
 
 /** A fresh, empty store. The clock dates remembered answers; it stands still when none is given. */
 export function memoryStore(clock: Clock = { now: () => 0 }): Store {

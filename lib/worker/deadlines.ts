@@ -1,8 +1,17 @@
-import type { Timer } from './ports'
+import { withMargin } from '@/lib/runners/time-left'
+import type { Timer } from './timer'
 
 interface Work {
   until: number
   over: AbortController
+}
+
+/** The time that work is given. `until`: when the signal fires for want of it, ms since the epoch. */
+export interface WorkTime {
+  signal: AbortSignal
+  until: number
+  /** For what the work asks of others: less by a margin, and the same for all of it. */
+  request(): { signal: AbortSignal; until: number }
 }
 
 /**
@@ -24,16 +33,28 @@ export class Deadlines {
   }
 
   /** Works under a signal that fires after `limitMs`, or when everything has to stop. */
-  async within<T>(limitMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const item: Work = { until: this.timer.now() + limitMs, over: new AbortController() }
-    if (this.stop.aborted) item.over.abort()
-    this.underWay.add(item)
-    if (!this.armed || this.armed.until > item.until) this.arm(item.until)
+  async within<T>(limitMs: number, work: (time: WorkTime) => Promise<T>): Promise<T> {
+    const begunAt = this.timer.now()
+    const item = this.begin(begunAt + limitMs)
+    let asked: Work | undefined
+    const request = () => {
+      asked ??= this.begin(begunAt + withMargin(limitMs))
+      return { signal: asked.over.signal, until: asked.until }
+    }
     try {
-      return await work(item.over.signal)
+      return await work({ signal: item.over.signal, until: item.until, request })
     } finally {
       this.underWay.delete(item)
+      if (asked) this.underWay.delete(asked)
     }
+  }
+
+  private begin(until: number): Work {
+    const item: Work = { until, over: new AbortController() }
+    if (this.stop.aborted) item.over.abort()
+    this.underWay.add(item)
+    if (!this.armed || this.armed.until > until) this.arm(until)
+    return item
   }
 
   /** Nothing is under way any more, nor will be. */

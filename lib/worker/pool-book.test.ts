@@ -4,7 +4,7 @@ import type { PoolAsk, PoolUse } from '@/lib/pool/terms'
 import { EffectFailed } from '@/lib/runners/runner'
 import { fullPauseMs, openPools, type PoolBook, type PoolTerms, type PoolUseBook } from './pool-book'
 import { poolOf } from './pools'
-import type { Timer } from './ports'
+import type { Timer } from './timer'
 
 /** Time that passes when the test says so. */
 class Hours implements Timer {

@@ -13,7 +13,8 @@ import type { PoolAsk, PoolLimits, PoolName, PoolUse } from '@/lib/pool/terms'
 import { EffectFailed } from '@/lib/runners/runner'
 import type { Resources } from '@/lib/workflow/graph'
 import type { Place, Pools } from './pools'
-import type { Timer, WorkerLog } from './ports'
+import type { WorkerLog } from './ports'
+import type { Timer } from './timer'
 
 /** What a pool has, as administrators set it. */
 export interface PoolTerms {

@@ -1,5 +1,4 @@
 /** What a worker asks of its surroundings. The server, the command line and the simulation each bring their own. */
-import type { Clock } from '@/lib/base/clock'
 import type { Mint, RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
 import type { CircuitChange } from '@/lib/breaker/terms'
@@ -12,12 +11,7 @@ import type { GraphIndex } from '@/lib/workflow/graph-index'
 import type { ChildWaits } from './child-waits'
 import type { Pools } from './pools'
 import type { RunBook, Signer } from './run-book'
-
-/** Time that can be waited for. */
-export interface Timer extends Clock {
-  /** Resolves at `until` (ms since the epoch), or at once when the signal fires. Never throws. */
-  waitUntil(until: number, signal: AbortSignal): Promise<void>
-}
+import type { Timer } from './timer'
 
 /** Which checkpoint a sealed state belongs to; it opens for no other. */
 export interface CheckpointPlace {
@@ -49,6 +43,8 @@ export interface ReachingStep {
   signal: AbortSignal
   /** When the step is out of time, ms since the epoch. */
   until?: number
+  /** The time its requests to others have: less, so that they end before it does. */
+  request?: () => { signal: AbortSignal; until: number }
   follows: readonly string[]
   /** Fires when the worker takes nothing more in hand: what only waits is let go at once. */
   draining: AbortSignal

@@ -1,4 +1,4 @@
-import type { Timer } from './ports'
+import type { Timer } from './timer'
 
 interface Probe {
   over: Promise<void>

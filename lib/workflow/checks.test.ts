@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { checkGraph, type KindFacts, type KindLookup } from './checks'
+import { checkGraph } from './checks'
 import type { WorkflowGraph } from './graph'
 import { graphOf } from './graph-fixture'
+import type { KindFacts, KindLookup } from './kind-facts'
 import { shortVersion, versionOf } from './versions'
 
 const knownKinds: Record<string, KindFacts> = {

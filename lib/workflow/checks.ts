@@ -13,13 +13,12 @@
  *
  * It never runs anything, reads nothing, and takes time linear in the graph (the ancestors cost nodes × edges / 32).
  */
-import type { z } from 'zod'
-import type { JsonObject } from '@/lib/base/json'
 import { findCycles } from './cycles'
 import type { GraphNode, WorkflowGraph } from './graph'
 import { type GraphPath, type GraphProblem, quoted, type Report } from './graph-problem'
 import { inputSchemaFault } from './input-form'
 import { issueWords } from './issue-words'
+import type { KindFacts, KindLookup } from './kind-facts'
 import { nearestName } from './nearest-name'
 import { memberNames } from './schema-members'
 import { checkSources } from './sources'
@@ -33,19 +32,6 @@ export const maxTimeoutS = 30 * 86_400
 export const maxDeadlineS = 366 * 86_400
 export const maxRetryAttempts = 20
 export const maxRetryDelayMs = 86_400_000
-
-/** As much of a node kind (lib/nodes) as a check needs. */
-export interface KindFacts {
-  config: z.ZodType
-  /** The labels its completions can carry, `any` when a value decides. Absent: nothing is known of them. */
-  labels?(config: JsonObject): string[] | 'any'
-}
-
-/** Finds a node kind by name. Absent kinds are problems; `names` are those there are, for who misspelled one. */
-export interface KindLookup {
-  (kind: string): KindFacts | undefined
-  names?: readonly string[]
-}
 
 /**
  * Everything that is wrong with a graph. Without a lookup, kinds and configs are taken as they are.

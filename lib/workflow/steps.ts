@@ -4,9 +4,9 @@
  *
  * An edge that can never be taken is a warning: the run ends earlier than its author thinks, but it ends.
  */
-import type { KindFacts, KindLookup } from './checks'
 import type { GraphEdge, GraphNode, WorkflowGraph } from './graph'
 import { quoted, type Report } from './graph-problem'
+import type { KindFacts, KindLookup } from './kind-facts'
 import { nearestName } from './nearest-name'
 
 /** Reports nodes that no start leads to, and edges that are ambiguous or can never be taken. */

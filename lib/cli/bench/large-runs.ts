@@ -15,28 +15,16 @@ import { decide } from '@/lib/engine/decide'
 import { evolve, newRun } from '@/lib/engine/evolve'
 import { claimsOf } from '@/lib/engine/fact-codec'
 import type { Fact } from '@/lib/engine/facts'
-import type { LedgerRow, RunHeader, SignedHead, StoredValue } from '@/lib/engine/ports'
+import type { LedgerRow, RunHeader, SignedHead } from '@/lib/engine/ports'
 import { projectionOf } from '@/lib/engine/projection'
 import type { Installation } from '@/lib/server/installation'
 import { keepDerived } from '@/lib/server/workflows'
 import { jsonValue } from '@/lib/worker/values'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { indexGraph } from '@/lib/workflow/graph-index'
+import type { History, UnknownAct } from './history'
 import { oddHistory } from './odd-history'
 import { walkHistory } from './walk-history'
-
-/** A token of an act that this version does not know: its `exec_act`, and what its `ext` says. */
-export interface UnknownAct {
-  act: string
-  ext: Record<string, string>
-}
-
-/** What a run is written from. */
-export interface History {
-  graph: WorkflowGraph
-  facts: (Fact | UnknownAct)[]
-  values: StoredValue[]
-}
 
 export interface WrittenRun {
   run: RunId

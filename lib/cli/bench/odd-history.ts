@@ -9,7 +9,7 @@ import type { StoredValue } from '@/lib/engine/ports'
 import { jsonValue } from '@/lib/worker/values'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { indexGraph } from '@/lib/workflow/graph-index'
-import type { History, UnknownAct } from './large-runs'
+import type { History, UnknownAct } from './history'
 
 /** Were any of it run, `window.pwned` would be there. */
 export const hostileHtml =

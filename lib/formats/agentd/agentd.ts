@@ -19,9 +19,10 @@
  */
 import { z } from 'zod'
 import type { Diagnostic } from '@/lib/base/diagnostic'
-import { checkGraph, type KindLookup } from '@/lib/workflow/checks'
+import { checkGraph } from '@/lib/workflow/checks'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import type { GraphPath, GraphProblem } from '@/lib/workflow/graph-problem'
+import type { KindLookup } from '@/lib/workflow/kind-facts'
 import { byPlace } from '../strict-json'
 import { crossCheck } from './cross-checks'
 import { fieldsOf } from './fields'

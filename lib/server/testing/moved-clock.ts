@@ -1,4 +1,4 @@
-import type { Timer } from '@/lib/worker/ports'
+import type { Timer } from '@/lib/worker/timer'
 
 /** The machine's clock, put forward at will: whoever waits for a time that is then past goes on at once. */
 export class MovedClock implements Timer {

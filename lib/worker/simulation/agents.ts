@@ -7,7 +7,6 @@
  * protocol in `AgentWatch`.
  */
 import { hashJson } from '@/lib/base/hash'
-import type { CannotPrepare } from '@/lib/rollback/terms'
 import {
   type Action,
   EffectFailed,
@@ -18,9 +17,10 @@ import {
   type Snapshot,
   type Undone,
 } from '@/lib/runners/runner'
+import type { AgentMemory } from './agent-memory'
 import { must } from './broken'
-import type { Stage } from './kinds'
 import type { Process } from './schedule'
+import type { Stage } from './stage'
 import type { World } from './world'
 
 export const agentIds = ['x', 'y', 'z'].map((name) => `spiffe://simulated.example/agent/${name}`)
@@ -35,19 +35,6 @@ export function agentOf(id: string): RegisteredAgent {
     protocols: at === 2 ? ['atd'] : ['cascade'],
     limits: { connections: at === 1 ? 2 : 1 },
   }
-}
-
-type Worth = 'fine' | Exclude<CannotPrepare, 'irreversible' | 'unreachable' | 'conflict'>
-
-/** What the agents of one run remember, whatever happens to them. */
-export class AgentMemory {
-  /** Checkpoints, by their tokens. */
-  readonly checkpoints = new Map<string, { node: string; state: string | null; worth: Worth }>()
-  /** Answers to rollbacks, by rollback and checkpoint. */
-  readonly answers = new Map<string, 'completed' | 'failed'>()
-  /** How often each rollback of a checkpoint was carried out. */
-  readonly executed = new Map<string, number>()
-  readonly downUntil = new Map<string, number>()
 }
 
 /** How many undos each process has under way with an agent. */

@@ -25,8 +25,8 @@ import {
   type Snapshot,
 } from '@/lib/runners/runner'
 import { addAgent } from './agents'
-import type { Dice } from './dice'
-import type { Process, Schedule } from './schedule'
+import type { Process } from './schedule'
+import type { Stage } from './stage'
 import type { Landing, World } from './world'
 
 export const simulatedKinds = ['pure', 'file', 'keyed', 'agent', 'http', 'mail'] as const
@@ -49,20 +49,6 @@ const undoOf: Partial<Record<SimulatedKind, UndoMethod>> = {
 }
 
 type Way = 'ok' | 'flaky' | 'refused' | 'fault' | 'no_answer' | 'slow'
-
-/** What the kinds need of the story they are in. */
-export interface Stage {
-  dice: Dice
-  schedule: Schedule
-  /** Targets of different runs are different targets. */
-  worldOf(runId: string | undefined): World
-  /** True while things may go wrong. */
-  rough(): boolean
-  /** Told of each call of an effect in the turn it is made; throws what it has against it. */
-  effectCalled(process: Process, action: Action, effects: Effects): void
-  undoCalled(action: Action, effects: Effects, checkpoint: string): void
-  prepareCalled(effects: Effects, checkpoint: string): void
-}
 
 /** The runner of a simulated kind, as one process has it. */
 export function simulatedRunner(stage: Stage, process: Process, kind: SimulatedKind): Runner {

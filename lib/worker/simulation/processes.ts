@@ -13,9 +13,10 @@ import type { WorkerLog, WorkerPorts } from '../ports'
 import { RunBook } from '../run-book'
 import { startWorker, type Worker } from '../worker'
 import { agentOf } from './agents'
-import { type SimulatedKind, type Stage, simulatedKinds, simulatedRunner } from './kinds'
+import { type SimulatedKind, simulatedKinds, simulatedRunner } from './kinds'
 import { signer, vault } from './paper'
 import type { Process, Schedule } from './schedule'
+import type { Stage } from './stage'
 
 export interface Surroundings {
   stage: Stage

@@ -8,7 +8,7 @@
  * A crashed process hears nothing any more and its promises never settle: that is what a crash is. A paused one (a
  * long garbage collection, a suspended laptop) hears everything later, when its lease is somebody else's.
  */
-import type { Timer } from '../ports'
+import type { Timer } from '../timer'
 import type { Dice } from './dice'
 
 export interface Process {

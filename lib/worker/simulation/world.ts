@@ -1,6 +1,6 @@
 /** The simulated world: targets with a state, and a record of everything that ever landed on them. */
 import { sha256 } from '@/lib/base/hash'
-import { AgentMemory } from './agents'
+import { AgentMemory } from './agent-memory'
 
 export interface Landing {
   node: string
