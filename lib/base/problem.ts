@@ -126,6 +126,7 @@ export const problemStatus = {
   sequence_taken: 409,
   probe_taken: 409,
   internal: 500,
+  probe_held: 409,
 } as const satisfies Record<string, number>
 
 export type ProblemCode = keyof typeof problemStatus

@@ -46,6 +46,14 @@ export interface CircuitCommit {
   state: CircuitState
   tokens: CircuitToken[]
   at: number
+  /** A probe has failed: where a person had let probes go, they are held again from this commit on. */
+  holdAgain?: { runId: RunId | undefined }
+}
+
+export interface CircuitCommitted {
+  circuit: CircuitRecord
+  /** The hold that came back with it. */
+  heldAgain?: CircuitHold
 }
 
 /** Calls of one circuit that ended in one second. */
@@ -68,6 +76,8 @@ export interface CircuitHold {
   runId: RunId
   approval: string
   heldAt: number
+  /** Since then probes go, one at a time, because a person said so; the first that fails brings the hold back. */
+  releasedAt?: number
 }
 
 export interface CircuitNews {
@@ -83,10 +93,11 @@ export interface CircuitStore {
   /** Circuits with `mark > after`, and all holds there are now. */
   news(after: number): Promise<CircuitNews>
   /**
-   * One transaction, durable when it resolves. Throws Problem `sequence_taken`, and the store's; and `probe_taken` for a
-   * probe of a downstream that another circuit's probe is out to (cascade section 4.3: one at a time). Answers with the row.
+   * One transaction, durable when it resolves. Throws Problem `sequence_taken`, and the store's; of a probe, `probe_taken`
+   * where another circuit's probe is out to the same downstream (cascade section 4.3: one at a time), and `probe_held` where
+   * its probes are held.
    */
-  commit(commit: CircuitCommit): Promise<CircuitRecord>
+  commit(commit: CircuitCommit): Promise<CircuitCommitted>
   /** Makes rows for circuits that nothing has happened to; what is there stays as it is. */
   ensure(circuits: (CircuitName & { state: CircuitState; at: number })[]): Promise<void>
   /** Newest first; `before`: only tokens with a smaller number. */
@@ -101,12 +112,14 @@ export interface CircuitStore {
   /** Forgets calls before that second, and circuits that never changed and have no call left; returns how many rows went. */
   purgeCalls(before: number): Promise<number>
 
-  /** Holds the probes of a downstream; false when they were held already. */
+  /** Holds the probes of a downstream, also where they were let go; false when they were held already. */
   hold(hold: CircuitHold): Promise<boolean>
   /** Says which question the hold waits for; false when there is no hold any more. */
   nameHold(downstream: string, approval: string): Promise<boolean>
-  /** False when there was none. */
-  unhold(downstream: string): Promise<boolean>
+  /** Lets the probes go that wait for that question, at `at`; false when they do not any more. */
+  letProbesGo(downstream: string, approval: string, at: number): Promise<boolean>
+  /** Ends the hold; false when it is not as it was any more. */
+  unhold(hold: CircuitHold): Promise<boolean>
 
   /** Runs that wait behind the circuit, by id, at most `limit`. */
   waiting(circuit: string, limit: number): Promise<RunId[]>

@@ -49,7 +49,9 @@ export class CircuitWatch {
     this.#looking = true
     try {
       const { circuits, holds } = await this.#circuits.news(this.#mark)
-      const held = JSON.stringify(holds.map(({ downstream, approval }) => [downstream, approval]).sort())
+      const held = JSON.stringify(
+        holds.map(({ downstream, approval, releasedAt = 0 }) => [downstream, approval, releasedAt]).sort(),
+      )
       const changed = circuits.length > 0 || held !== this.#holds
       for (const { mark } of circuits) this.#mark = Math.max(this.#mark, mark)
       this.#holds = held

@@ -37,11 +37,11 @@ export async function listCircuits(house: Installation): Promise<CircuitList> {
   const { store } = house
   const at = house.ports.timer.now()
   const since = Math.floor(at / 1000) - listedForS
-  const [records, seconds, names, { holds }, waiting] = await Promise.all([
+  const [records, seconds, names, holds, waiting] = await Promise.all([
     store.circuits.list(maxCircuits),
     store.circuits.calls(since),
     agentNames(house),
-    store.circuits.news(Number.MAX_SAFE_INTEGER),
+    heldProbes(house),
     store.circuits.waitingCounts(),
   ])
   const byCircuit = new Map<string, CallSecond[]>()
@@ -99,10 +99,10 @@ export async function circuitRow(house: Installation, id: string): Promise<Circu
   const { circuits } = house.store
   const record = await recordOf(house, id)
   const at = house.ports.timer.now()
-  const [calls, names, { holds }, waiting, runs] = await Promise.all([
+  const [calls, names, holds, waiting, runs] = await Promise.all([
     circuits.calls(Math.floor(at / 1000) - listedForS, id),
     agentNames(house),
-    circuits.news(Number.MAX_SAFE_INTEGER),
+    heldProbes(house),
     circuits.waitingCounts(),
     circuits.waiting(id, runsNamed),
   ])
@@ -133,6 +133,12 @@ export async function liftCircuit(
   mustBeOurs(await recordOf(house, id))
   await house.circuits.lift(id, { by, reason })
   house.log.info({ circuit: id, by }, `Lifted what was forced on the circuit ${id}`)
+}
+
+/** Downstreams whose probes wait for a person's answer. */
+async function heldProbes({ store }: Installation): Promise<CircuitHold[]> {
+  const { holds } = await store.circuits.news(Number.MAX_SAFE_INTEGER)
+  return holds.filter(({ releasedAt }) => releasedAt === undefined)
 }
 
 async function recordOf({ store }: Installation, id: string): Promise<CircuitRecord> {

@@ -207,7 +207,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     mint: mintUuid,
     log,
     approval: (asked) => store.approvals.get(asked),
-    onShared: (shared) => askShared(ports, shared),
+    onShared: (shared) => askShared(ports, store.circuits, shared),
     onFree: async (circuit, by) =>
       letGo(ports, await store.circuits.waiting(circuit.id, mostWaiting), circuit, by),
     onSlow: (slow) => cascades.noticed({ kind: 'latency', ...slow }),

@@ -214,7 +214,7 @@ async function aboutCircuit(
     downstream: partyOf(downstream),
     circuits: rows.sort((a, b) => b.waiting - a.waiting || b.errorRate - a.errorRate),
     more: open.length > mostNamed,
-    held: hold !== undefined,
+    held: hold !== undefined && hold.releasedAt === undefined,
   }
 }
 

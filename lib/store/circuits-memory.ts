@@ -18,6 +18,10 @@ export function memoryCircuits(waits: () => Iterable<[RunId, readonly string[]]>
   const tokens = new Map<string, CircuitToken[]>()
   const calls = new Map<string, CallSecond>()
   const holds = new Map<string, CircuitHold>()
+  const isHeld = (downstream: string) => {
+    const hold = holds.get(downstream)
+    return hold !== undefined && hold.releasedAt === undefined
+  }
   const nextMark = () => Math.max(0, ...[...circuits.values()].map(({ mark }) => mark)) + 1
   const create = ({ id, wid, caller, downstream }: CircuitName, state: CircuitState, at: number): void => {
     if (circuits.has(id)) return
@@ -40,11 +44,12 @@ export function memoryCircuits(waits: () => Iterable<[RunId, readonly string[]]>
       ),
       holds: copied([...holds.values()]),
     }),
-    async commit({ circuit, expectedRevision, state, tokens: added, at }) {
+    async commit({ circuit, expectedRevision, state, tokens: added, at, holdAgain }) {
       if (state.calculated.status === 'half_open') {
         const all = [...circuits.values()].filter(({ downstream }) => downstream === circuit.downstream)
         const until = probedUntil(all, circuit.id, at)
         if (until !== undefined) throw refusals.probeTaken(circuit.downstream, until)
+        if (isHeld(circuit.downstream)) throw refusals.probeHeld(circuit.downstream)
       }
       if (expectedRevision === 0) create(circuit, state, at)
       const { id } = circuit
@@ -62,7 +67,12 @@ export function memoryCircuits(waits: () => Iterable<[RunId, readonly string[]]>
         updatedAt: at,
       }
       circuits.set(id, moved)
-      return copied(moved)
+      const hold = holds.get(circuit.downstream)
+      if (!holdAgain || hold?.releasedAt === undefined) return { circuit: copied(moved) }
+      const { releasedAt: _, ...former } = hold
+      const heldAgain = { ...former, runId: holdAgain.runId ?? hold.runId, approval: '', heldAt: at }
+      holds.set(circuit.downstream, heldAgain)
+      return { circuit: copied(moved), heldAgain: copied(heldAgain) }
     },
     async ensure(wanted) {
       for (const { state, at, ...circuit } of wanted) create(circuit, state, at)
@@ -105,7 +115,7 @@ export function memoryCircuits(waits: () => Iterable<[RunId, readonly string[]]>
       return gone
     },
     async hold(hold) {
-      if (holds.has(hold.downstream)) return false
+      if (isHeld(hold.downstream)) return false
       holds.set(hold.downstream, { ...hold })
       return true
     },
@@ -114,7 +124,18 @@ export function memoryCircuits(waits: () => Iterable<[RunId, readonly string[]]>
       if (hold) holds.set(downstream, { ...hold, approval })
       return hold !== undefined
     },
-    unhold: async (downstream) => holds.delete(downstream),
+    async letProbesGo(downstream, approval, at) {
+      const hold = holds.get(downstream)
+      if (hold?.approval !== approval || hold.releasedAt !== undefined) return false
+      holds.set(downstream, { ...hold, releasedAt: at })
+      return true
+    },
+    async unhold({ downstream, approval, heldAt, releasedAt }) {
+      const hold = holds.get(downstream)
+      const isSame =
+        hold?.approval === approval && hold.heldAt === heldAt && hold.releasedAt === releasedAt
+      return isSame && holds.delete(downstream)
+    },
     async waiting(circuit, limit) {
       const runs = [...waits()].filter(([, waitsOn]) => waitsOn.includes(circuit)).map(([run]) => run)
       return runs.sort().slice(0, limit)

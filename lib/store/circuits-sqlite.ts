@@ -6,6 +6,7 @@ import { firstPrevHashSync } from '@/lib/ect/chain-node'
 import type {
   CallSecond,
   CircuitCommit,
+  CircuitCommitted,
   CircuitHold,
   CircuitRecord,
   CircuitStore,
@@ -20,6 +21,7 @@ import * as refusals from './refusals'
  * number of tokens.
  */
 type CircuitRow = Omit<CircuitRecord, 'state'> & { state: string }
+type HoldRow = Omit<CircuitHold, 'releasedAt'> & { releasedAt: number | null }
 
 export function sqliteCircuits(db: Database, writer: GroupWriter | undefined): CircuitStore {
   const sql = statements(db)
@@ -34,7 +36,7 @@ export function sqliteCircuits(db: Database, writer: GroupWriter | undefined): C
     },
     list: async (limit) => sql.list.all(limit).map(recordOf),
     ofDownstream: async (downstream) => sql.ofDownstream.all(downstream).map(recordOf),
-    news: async (after) => ({ circuits: sql.after.all(after).map(recordOf), holds: sql.holds.all() }),
+    news: async (after) => ({ circuits: sql.after.all(after).map(recordOf), holds: sql.holds.all().map(holdOf) }),
     async commit(commit) {
       const bytes = commit.tokens.reduce((sum, { token }) => sum + token.length, 500)
       return writing().submit(bytes, () => applyCommit(sql, commit))
@@ -67,19 +69,23 @@ export function sqliteCircuits(db: Database, writer: GroupWriter | undefined): C
       writing().submit(0, () => sql.hold.run(downstream, runId, approval, heldAt).changes === 1),
     nameHold: async (downstream, approval) =>
       writing().submit(0, () => sql.nameHold.run(approval, downstream).changes === 1),
-    unhold: async (downstream) => writing().submit(0, () => sql.unhold.run(downstream).changes === 1),
+    letProbesGo: async (downstream, approval, at) =>
+      writing().submit(0, () => sql.letProbesGo.run(at, downstream, approval).changes === 1),
+    unhold: async ({ downstream, approval, heldAt, releasedAt = null }) =>
+      writing().submit(0, () => sql.unhold.run(downstream, approval, heldAt, releasedAt).changes === 1),
     waiting: async (circuit, limit) => sql.waiting.all(circuit, limit).map(({ runId }) => runId),
     waitingCounts: async () => sql.waitingCounts.all(),
   }
 }
 
 /** Compares and sets; wrote nothing when it throws. */
-function applyCommit(sql: Statements, commit: CircuitCommit): CircuitRecord {
-  const { circuit, expectedRevision, state, tokens, at } = commit
+function applyCommit(sql: Statements, commit: CircuitCommit): CircuitCommitted {
+  const { circuit, expectedRevision, state, tokens, at, holdAgain } = commit
   const { id, wid, caller, downstream } = circuit
   if (state.calculated.status === 'half_open') {
     const until = probedUntil(sql.ofDownstream.all(downstream).map(recordOf), id, at)
     if (until !== undefined) throw refusals.probeTaken(downstream, until)
+    if (sql.isHeld.get(downstream)) throw refusals.probeHeld(downstream)
   }
   if (expectedRevision === 0) {
     sql.create.run(id, wid, caller, downstream, JSON.stringify(state), 0, firstPrevHashSync(wid), at)
@@ -94,7 +100,15 @@ function applyCommit(sql: Statements, commit: CircuitCommit): CircuitRecord {
   for (const { seq, jti, token, prevHash, hash, at: tokenAt } of tokens) {
     sql.token.run(id, seq, jti, token, prevHash, hash, tokenAt)
   }
-  return recordOf(sql.get.get(id) as CircuitRow)
+  const heldAgain = holdAgain && sql.holdAgain.get(holdAgain.runId ?? null, at, downstream)
+  return {
+    circuit: recordOf(sql.get.get(id) as CircuitRow),
+    ...(heldAgain && { heldAgain: holdOf(heldAgain) }),
+  }
+}
+
+function holdOf({ releasedAt, ...hold }: HoldRow): CircuitHold {
+  return { ...hold, ...(releasedAt !== null && { releasedAt }) }
 }
 
 function recordOf({ state, ...row }: CircuitRow): CircuitRecord {
@@ -105,6 +119,8 @@ type Statements = ReturnType<typeof statements>
 
 const columns =
   'id, wid, caller, downstream, state, revision, last_hash AS lastHash, mark, updated_at AS updatedAt'
+const holdColumns =
+  'downstream, run_id AS runId, approval, held_at AS heldAt, released_at AS releasedAt'
 const nextMark = '(SELECT coalesce(max(mark), 0) + 1 FROM circuits)'
 const callColumns =
   'circuit_id AS circuit, second, calls, failed, rejected, total_ms AS totalMs, max_ms AS maxMs'
@@ -151,14 +167,26 @@ function statements(db: Database) {
       `DELETE FROM circuits WHERE revision = 0 AND updated_at < ?
          AND NOT EXISTS (SELECT 1 FROM circuit_calls WHERE circuit_id = circuits.id)`,
     ),
-    holds: db.prepare<[], CircuitHold>(
-      'SELECT downstream, run_id AS runId, approval, held_at AS heldAt FROM circuit_holds ORDER BY held_at, downstream',
+    holds: db.prepare<[], HoldRow>(`SELECT ${holdColumns} FROM circuit_holds ORDER BY held_at, downstream`),
+    isHeld: db.prepare<[string], unknown>(
+      'SELECT 1 FROM circuit_holds WHERE downstream = ? AND released_at IS NULL',
     ),
     hold: db.prepare(
-      'INSERT INTO circuit_holds (downstream, run_id, approval, held_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      `INSERT INTO circuit_holds (downstream, run_id, approval, held_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (downstream) DO UPDATE SET run_id = excluded.run_id, approval = excluded.approval,
+         held_at = excluded.held_at, released_at = NULL WHERE released_at IS NOT NULL`,
+    ),
+    holdAgain: db.prepare<[string | null, number, string], HoldRow>(
+      `UPDATE circuit_holds SET run_id = coalesce(?, run_id), approval = '', held_at = ?, released_at = NULL
+       WHERE downstream = ? AND released_at IS NOT NULL RETURNING ${holdColumns}`,
+    ),
+    letProbesGo: db.prepare(
+      'UPDATE circuit_holds SET released_at = ? WHERE downstream = ? AND approval = ? AND released_at IS NULL',
     ),
     nameHold: db.prepare('UPDATE circuit_holds SET approval = ? WHERE downstream = ?'),
-    unhold: db.prepare('DELETE FROM circuit_holds WHERE downstream = ?'),
+    unhold: db.prepare(
+      'DELETE FROM circuit_holds WHERE downstream = ? AND approval = ? AND held_at = ? AND released_at IS ?',
+    ),
     waiting: db.prepare<[string, number], { runId: RunId }>(
       'SELECT run_id AS runId FROM run_waits WHERE circuit = ? ORDER BY run_id LIMIT ?',
     ),

@@ -54,7 +54,7 @@ export function keepingCircuits(store: () => Store): void {
     const circuit = aCircuit()
     const [first, second] = [change(circuit, 0), change(circuit, 1, closed)]
     await circuits().commit(first)
-    const made = await circuits().commit(second)
+    const { circuit: made } = await circuits().commit(second)
     expect(made).toMatchObject({ ...circuit, state: closed, revision: 2, lastHash: second.tokens[0]?.hash })
     expect(await circuits().get(circuit.id)).toEqual(made)
     const all = [...second.tokens, ...first.tokens]
@@ -88,9 +88,36 @@ export function keepingCircuits(store: () => Store): void {
     await circuits().commit({ ...change(other, 1, halfOpen), at: 62_000 })
   })
 
+  it('holds probes again, in the same commit, once one that was let go has failed', async () => {
+    const [one, other] = [aCircuit('backend:released'), aCircuit('backend:released')]
+    const [{ runId }, { runId: proberId }] = [aRun(), aRun()]
+    const probing = { since: 2_000, probe: 'p', until: 62_000, cooldownS: 30, reopened: 0 }
+    const halfOpen: CircuitState = { calculated: { status: 'half_open', ...probing } }
+    const held = { downstream: one.downstream, runId, approval: 'appr_1', heldAt: 1_000 }
+    for (const circuit of [one, other]) await circuits().commit(change(circuit, 0))
+    expect(await circuits().hold(held)).toBe(true)
+    await expect(circuits().commit(change(one, 1, halfOpen))).rejects.toMatchObject({
+      code: 'probe_held',
+      message: 'Probes of backend:released are held until a person decides',
+    })
+    expect(await circuits().letProbesGo(one.downstream, 'appr_0', 1_500)).toBe(false)
+    expect(await circuits().letProbesGo(one.downstream, 'appr_1', 1_500)).toBe(true)
+    expect(await circuits().letProbesGo(one.downstream, 'appr_1', 1_600)).toBe(false)
+    expect((await circuits().news(0)).holds).toEqual([{ ...held, releasedAt: 1_500 }])
+    expect((await circuits().commit(change(one, 1, halfOpen))).heldAgain).toBeUndefined()
+    const failed = { ...change(one, 2), holdAgain: { runId: proberId } }
+    const heldAgain = { ...held, runId: proberId, approval: '', heldAt: 2_000 }
+    expect((await circuits().commit(failed)).heldAgain).toEqual(heldAgain)
+    await expect(circuits().commit(change(other, 1, halfOpen))).rejects.toMatchObject({ code: 'probe_held' })
+    // A failed probe that nobody was asked about holds nothing.
+    expect(await circuits().unhold(heldAgain)).toBe(true)
+    expect((await circuits().commit({ ...failed, ...change(one, 3) })).heldAgain).toBeUndefined()
+    expect((await circuits().news(0)).holds).toEqual([])
+  })
+
   it('tells what changed since, and all holds', async () => {
     const [one, two] = [aCircuit(), aCircuit()]
-    const { mark } = await circuits().commit(change(one, 0))
+    const { mark } = (await circuits().commit(change(one, 0))).circuit
     await circuits().commit(change(two, 0))
     expect((await circuits().news(mark)).circuits.map(({ id }) => id)).toEqual([two.id])
     await circuits().commit(change(one, 1, closed))
@@ -142,9 +169,11 @@ export function keepingCircuits(store: () => Store): void {
     expect(await circuits().hold(hold)).toBe(true)
     expect(await circuits().hold({ ...hold, runId: aRun().runId })).toBe(false)
     expect(await circuits().nameHold('backend:default', 'appr_1')).toBe(true)
-    expect((await circuits().news(0)).holds).toEqual([{ ...hold, approval: 'appr_1' }])
-    expect(await circuits().unhold('backend:default')).toBe(true)
-    expect(await circuits().unhold('backend:default')).toBe(false)
+    const named = { ...hold, approval: 'appr_1' }
+    expect((await circuits().news(0)).holds).toEqual([named])
+    expect(await circuits().unhold(hold)).toBe(false)
+    expect(await circuits().unhold(named)).toBe(true)
+    expect(await circuits().unhold(named)).toBe(false)
     expect(await circuits().nameHold('backend:default', 'appr_1')).toBe(false)
   })
 

@@ -45,6 +45,11 @@ export function probeTaken(downstream: string, until: number): Problem {
   )
 }
 
+/** Probes of the downstream are held while people are asked about it. */
+export function probeHeld(downstream: string): Problem {
+  return new Problem('probe_held', `Probes of ${downstream} are held until a person decides`, { downstream })
+}
+
 export function runUnknown(runId: string): Problem {
   return new Problem('not_found', `There is no run ${runId} in this store`, { runId })
 }

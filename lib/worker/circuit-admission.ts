@@ -10,6 +10,7 @@ import { EffectFailed } from '@/lib/runners/runner'
 import type { CircuitCache } from './circuit-cache'
 import { again, change, decideInTurn } from './circuit-change'
 import type { Entry } from './circuit-entry'
+import type { CircuitHolds } from './circuit-holds'
 import type { CallingStep, CircuitPorts } from './circuit-ports'
 import type { CallTally } from './circuit-tally'
 import { eventBetween } from './circuit-tokens'
@@ -22,12 +23,14 @@ export class Admission {
   readonly #ports: CircuitPorts
   readonly #cache: CircuitCache
   readonly #tally: CallTally
+  readonly #holds: CircuitHolds
   readonly #probes: ProbeTurns
 
-  constructor(ports: CircuitPorts, cache: CircuitCache, tally: CallTally) {
+  constructor(ports: CircuitPorts, cache: CircuitCache, tally: CallTally, holds: CircuitHolds) {
     this.#ports = ports
     this.#cache = cache
     this.#tally = tally
+    this.#holds = holds
     this.#probes = new ProbeTurns(ports.timer)
   }
 
@@ -48,8 +51,7 @@ export class Admission {
         throw this.refusal(entry, answer.because, answer.retryAt, now)
       }
       if (answer.pass) return this.#probe(entry, answer.next, probe, waitsUntil, who)
-      const event = eventBetween(entry.state, answer.next, entry.policy.windowS)
-      await change(this.#ports, this.#cache, entry, answer.next, event, who)
+      await this.#probeLost(entry, answer.next, who)
       return again
     })
   }
@@ -80,6 +82,14 @@ export class Admission {
     return withoutStack(() => new EffectFailed('circuit_open', sentence, more))
   }
 
+  /** The probe never came back, with whoever sent it: found out by whoever asks next. */
+  async #probeLost(entry: Entry, next: CircuitState, who: CallingStep): Promise<void> {
+    const event = eventBetween(entry.state, next, entry.policy.windowS)
+    const changed = await change(this.#ports, this.#cache, entry, next, event, who)
+    const said = `nothing came back within ${entry.policy.probeTimeoutS} s`
+    if (changed?.heldAgain) this.#holds.askAgain(entry, who, changed.heldAgain, said)
+  }
+
   /** Sends the probe in its turn among all circuits of the downstream. */
   async #probe(
     entry: Entry,
@@ -102,10 +112,14 @@ export class Admission {
     this.#probes.begin(downstream)
     let isSent = false
     try {
-      isSent = await change(this.#ports, this.#cache, entry, next, event, who)
+      isSent = (await change(this.#ports, this.#cache, entry, next, event, who)) !== undefined
       return isSent
     } catch (error) {
-      throw isProblem(error, 'probe_taken') ? this.#probing(entry) : error
+      if (isProblem(error, 'probe_taken')) throw this.#probing(entry)
+      if (!isProblem(error, 'probe_held')) throw error
+      // Somebody holds its probes since this process looked last.
+      await this.#cache.look()
+      return false
     } finally {
       if (!isSent) this.#probes.end(downstream)
     }

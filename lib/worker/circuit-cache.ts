@@ -22,7 +22,7 @@ export class CircuitCache {
   /** Whose call came last: mostly it is the next one's too, and two look-ups take longer than the decision. */
   #latest: Entry | undefined
   readonly #opening = new Map<string, Promise<Entry>>()
-  /** Probes that people are asked about, by downstream. */
+  /** Probes that people are asked about, or let go, by downstream. */
   #holds = new Map<string, CircuitHold>()
   #mark = 0
   #seenWrites: number | undefined
@@ -96,7 +96,9 @@ export class CircuitCache {
 
   /** True while people are asked about the circuit's downstream. */
   isHeld({ name }: Entry): boolean {
-    return this.#holds.size > 0 && this.#holds.has(name.downstream)
+    if (this.#holds.size === 0) return false
+    const hold = this.#holds.get(name.downstream)
+    return hold !== undefined && hold.releasedAt === undefined
   }
 
   // ── keeping up ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -6,7 +6,7 @@
 import { isProblem, Problem } from '@/lib/base/problem'
 import type { CircuitChange, CircuitState } from '@/lib/breaker/terms'
 import { chainHashSync } from '@/lib/ect/chain-node'
-import type { CircuitToken } from '@/lib/engine/circuit-ports'
+import type { CircuitCommit, CircuitHold, CircuitToken } from '@/lib/engine/circuit-ports'
 import type { CircuitCache } from './circuit-cache'
 import type { Entry } from './circuit-entry'
 import type { CallingStep, CircuitPorts } from './circuit-ports'
@@ -31,7 +31,13 @@ export function decideInTurn<T>(entry: Entry, decide: () => Promise<T | typeof a
   return decided
 }
 
-/** Makes the change durable. False when another process was quicker: the entry is as it left it, to decide again. */
+/** What came of a change that stands. */
+export interface Changed {
+  /** A probe failed that a person had let go: probes are held again, and people are to be asked. */
+  heldAgain?: CircuitHold
+}
+
+/** Makes the change durable. Undefined when another process was quicker: the entry is as it left it, to decide again. */
 export async function change(
   ports: Pick<CircuitPorts, 'store' | 'signer' | 'mint' | 'timer'>,
   cache: CircuitCache,
@@ -39,26 +45,34 @@ export async function change(
   next: CircuitState,
   event: CircuitEvent,
   who: CallingStep,
-): Promise<boolean> {
-  const { name, revision, policy } = entry
+): Promise<Changed | undefined> {
+  const { name, revision, policy, state: before } = entry
   const at = ports.timer.now()
   const row = await tokenOf(ports, entry, event, who, at)
-  const commit = { circuit: name, expectedRevision: revision, state: { ...next, policy }, tokens: [row], at }
-  try {
-    await ports.store.commit(commit)
-  } catch (error) {
-    if (!isProblem(error, 'sequence_taken')) throw error
-    await cache.reread(entry)
-    return false
+  const probeFailed = before.calculated.status === 'half_open' && next.calculated.status === 'open'
+  const commit: CircuitCommit = {
+    circuit: name,
+    expectedRevision: revision,
+    state: { ...next, policy },
+    tokens: [row],
+    at,
+    ...(probeFailed && { holdAgain: { runId: who.runId } }),
   }
-  const before = entry.state
+  const made = await ports.store.commit(commit).catch((error: unknown) => {
+    if (!isProblem(error, 'sequence_taken')) throw error
+  })
+  if (!made) {
+    await cache.reread(entry)
+    return undefined
+  }
   if (next.calculated.status === 'closed' && before.calculated.status !== 'closed') entry.window.reset()
   entry.state = next
   entry.revision = revision + 1
   entry.lastHash = row.hash
   entry.lastToken = row.jti
+  if (made.heldAgain) cache.setHold(made.heldAgain)
   if (before.calculated !== next.calculated) who.changed?.(changeOf(entry, before))
-  return true
+  return made
 }
 
 /** The next token of the circuit's chain. */

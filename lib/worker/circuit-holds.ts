@@ -1,8 +1,17 @@
 /*
  * Downstreams that people are asked about. When three circuits on one downstream open within a minute, or one opens again
- * for the third time, its probes are held and one question is asked, in the run whose call was the last straw: the hold is
+ * for the third time, its probes are held and one question is asked, in the run whose call was the last straw. The hold is
  * a row with the downstream as its key, so that fifty workflows on one failing agent ask once, whatever process they are
- * in. Whatever becomes of the question ends the hold.
+ * in, and no process sends a probe that another holds.
+ *
+ *            opened together, or again                    "let one probe go"
+ *   nothing ─────────────────────────▶ held and asked ─────────────────────────▶ probes go, one at a time
+ *      ▲                                │     ▲                                    │   │
+ *      │   any other end of the question│     └──── a probe failed: asked again ───┘   │
+ *      └────────────────────────────────┴───────── all are closed, or time is over ────┘
+ *
+ * A failed probe brings the hold back in its own commit: of all circuits that were let go with it, none sends another.
+ * The new card says what the probe came to.
  */
 import { partyName } from '@/lib/base/party-name'
 import { forcedNow } from '@/lib/breaker/circuit'
@@ -21,6 +30,9 @@ const reopenedOften = 3
 const heldByPersonMs = 3_600_000
 /** A hold whose question was never named belongs to a process that died on the way. */
 const unnamedHoldMs = 60_000
+/** Probes that were let go are remembered as such: through two of the longest cooldowns. */
+const releasedForMs = 600_000
+const maxSaidChars = 300
 
 export class CircuitHolds {
   readonly #ports: CircuitPorts
@@ -57,38 +69,72 @@ export class CircuitHolds {
         ? `${opened.length} breakers on ${partyName(downstream)} opened within a minute; its probes are held until you decide`
         : `The breaker on ${partyName(downstream)} opened again after ${calculated.reopened} probes; its probes are held until you decide`,
     }
-    // Outside of the turn: the question is a commit of a run, and the call need not wait for it.
     void this.#ask(onShared, shared)
   }
 
-  /** Lets go what is held about a downstream: probes may go again. False when nothing was. */
-  async release(downstream: string, by: string): Promise<boolean> {
-    const { store } = this.#ports
-    const was = await store.unhold(downstream)
-    this.#cache.dropHold(downstream)
-    if (!was) return false
-    for (const { id } of await store.ofDownstream(downstream)) {
-      await tellWaiting(this.#ports, this.#cache, id, by)
-    }
-    return true
+  /** A probe that a person had let go failed: probes are held again, and people are asked with what it said. */
+  askAgain(entry: Entry, who: CallingStep, { downstream, runId }: CircuitHold, said: string): void {
+    const { onShared } = this.#ports
+    if (!onShared) return
+    const { calculated } = entry.state
+    void this.#ask(onShared, {
+      downstream: entry.name.downstream,
+      runId,
+      node: who.node ?? '',
+      visit: who.visit ?? 1,
+      because: 'probe',
+      callers: [entry.name.caller],
+      reopened: calculated.status === 'open' ? calculated.reopened : 0,
+      sentence: `The probe of ${partyName(downstream)} failed: ${said.slice(0, maxSaidChars)}; no other goes until you decide`,
+    })
   }
 
-  /** Ends holds whose question is over, as it was answered. */
+  /** Moves holds on: as their question was answered, and away once there is nothing to hold any more. */
   async settle(): Promise<void> {
     const now = this.#ports.timer.now()
     for (const hold of [...this.#cache.holds.values()]) {
-      const { downstream, approval, heldAt } = hold
-      if (approval !== '') await this.#settleAsked(hold, now)
-      else if (heldAt < now - unnamedHoldMs) await this.release(downstream, 'engine')
+      const { approval, heldAt, releasedAt } = hold
+      if (releasedAt !== undefined) await this.#settleReleased(hold, releasedAt, now)
+      else if (approval !== '') await this.#settleAsked(hold, now)
+      else if (heldAt < now - unnamedHoldMs) await this.#end(hold, 'engine')
     }
   }
 
-  async #settleAsked({ downstream, approval }: CircuitHold, now: number): Promise<void> {
+  async #settleAsked(hold: CircuitHold, now: number): Promise<void> {
+    const { downstream, approval } = hold
     const asked = await this.#ports.approval?.(approval)
     if (asked?.state === 'open') return
     const { verdict, by = 'engine' } = asked ?? {}
+    if (verdict === 'release') return this.#letProbesGo(hold, by, now)
     if (verdict === 'hold') await this.#forceOpen(downstream, by, now)
-    await this.release(downstream, by)
+    await this.#end(hold, by)
+  }
+
+  async #letProbesGo(hold: CircuitHold, by: string, now: number): Promise<void> {
+    const { downstream, approval } = hold
+    if (!(await this.#ports.store.letProbesGo(downstream, approval, now))) return this.#cache.look()
+    this.#cache.setHold({ ...hold, releasedAt: now })
+    await this.#tellAll(downstream, by)
+  }
+
+  async #settleReleased(hold: CircuitHold, releasedAt: number, now: number): Promise<void> {
+    const all = await this.#ports.store.ofDownstream(hold.downstream)
+    const isWell = all.every(({ state }) => state.calculated.status === 'closed')
+    if (!isWell && releasedAt > now - releasedForMs) return
+    if (await this.#ports.store.unhold(hold)) this.#cache.dropHold(hold.downstream)
+  }
+
+  /** Probes may go as if nobody had been asked. */
+  async #end(hold: CircuitHold, by: string): Promise<void> {
+    if (!(await this.#ports.store.unhold(hold))) return this.#cache.look()
+    this.#cache.dropHold(hold.downstream)
+    await this.#tellAll(hold.downstream, by)
+  }
+
+  async #tellAll(downstream: string, by: string): Promise<void> {
+    for (const { id } of await this.#ports.store.ofDownstream(downstream)) {
+      await tellWaiting(this.#ports, this.#cache, id, by)
+    }
   }
 
   async #forceOpen(downstream: string, by: string, now: number): Promise<void> {
@@ -100,18 +146,20 @@ export class CircuitHolds {
     }
   }
 
+  /** Outside of the turn: the question is a commit of a run, and the call need not wait for it. */
   async #ask(onShared: NonNullable<CircuitPorts['onShared']>, shared: SharedFailure): Promise<void> {
     const { downstream } = shared
+    const hold = this.#cache.holds.get(downstream)
+    if (!hold) return
     try {
       const approval = await onShared(shared)
-      if (approval === undefined) await this.release(downstream, 'engine')
+      if (approval === undefined) await this.#end(hold, 'engine')
       else if (await this.#ports.store.nameHold(downstream, approval)) {
-        const hold = this.#cache.holds.get(downstream)
-        if (hold) this.#cache.setHold({ ...hold, approval })
+        this.#cache.setHold({ ...hold, approval })
       }
     } catch (error) {
       logFault(this.#ports, error, `ask about ${downstream}`)
-      await this.release(downstream, 'engine').catch(() => undefined)
+      await this.#end(hold, 'engine').catch(() => undefined)
     }
   }
 }

@@ -8,7 +8,7 @@ import type { CircuitState } from '@/lib/breaker/terms'
 import { EffectFailed } from '@/lib/runners/runner'
 import { tellWaiting } from './circuit-by-person'
 import type { CircuitCache } from './circuit-cache'
-import { again, change, decideInTurn } from './circuit-change'
+import { again, type Changed, change, decideInTurn } from './circuit-change'
 import type { Entry } from './circuit-entry'
 import type { CircuitHolds } from './circuit-holds'
 import { type CallingStep, type CircuitPorts, type Judge, logFault } from './circuit-ports'
@@ -17,6 +17,12 @@ import { eventBetween } from './circuit-tokens'
 
 /** How a call counts: the downstream answered, or failed, or it was nothing of the downstream's. */
 type Says = 'answered' | 'failed' | 'nothing'
+
+/** The call ended well, or why not, in people's words. */
+type End = true | string
+
+const unwell = 'its answer says that it is unwell'
+const unproved = 'its answer is not proved to be its own'
 
 export class CallOutcomes {
   readonly #ports: CircuitPorts
@@ -48,7 +54,7 @@ export class CallOutcomes {
       // A probe has to say something: what came to no answer has not succeeded.
       if (says !== 'nothing' || probe !== undefined) {
         this.#count(entry, says === 'answered', from)
-        await this.#decide(entry, who, probe, says === 'answered')
+        await this.#decide(entry, who, probe, says === 'answered' || saidBy(error))
       }
       throw error
     }
@@ -57,7 +63,7 @@ export class CallOutcomes {
     this.#count(entry, isProved, from)
     // A success can be the call that makes them enough to judge by.
     const isOfNote = probe !== undefined || entry.window.counts.failures > 0
-    if (isOfNote) await this.#decide(entry, who, probe, isProved)
+    if (isOfNote) await this.#decide(entry, who, probe, isProved || (isWell ? unproved : unwell))
     return answer
   }
 
@@ -67,10 +73,10 @@ export class CallOutcomes {
   }
 
   /** Never throws: how the call ended is its caller's, whatever becomes of the circuit. */
-  async #decide(entry: Entry, who: CallingStep, probe: string | undefined, ok: boolean): Promise<void> {
+  async #decide(entry: Entry, who: CallingStep, probe: string | undefined, end: End): Promise<void> {
     try {
-      if (probe !== undefined) await this.#probed(entry, who, probe, ok)
-      else if (entry.state.calculated.status === 'closed') await this.#judge(entry, who, ok)
+      if (probe !== undefined) await this.#probed(entry, who, probe, end)
+      else if (entry.state.calculated.status === 'closed') await this.#judge(entry, who, end === true)
     } catch (error) {
       logFault(this.#ports, error, 'keep how a call ended')
     }
@@ -89,23 +95,32 @@ export class CallOutcomes {
     })
   }
 
-  async #probed(entry: Entry, who: CallingStep, probe: string, ok: boolean): Promise<void> {
+  async #probed(entry: Entry, who: CallingStep, probe: string, end: End): Promise<void> {
+    const ok = end === true
     await decideInTurn(entry, async () => {
       const at = this.#ports.timer.now()
       const next = outcome(entry.state, entry.window.counts, { ok, probe, at }, entry.policy)
       // It came back too late: it was taken as lost, and another one may be under way.
       if (!next) return
-      if (!(await this.#change(entry, next, who))) return again
-      if (next.calculated.status === 'open') await this.#holds.askIfShared(entry, who)
+      const changed = await this.#change(entry, next, who)
+      if (!changed) return again
+      if (end === true) return
+      if (changed.heldAgain) this.#holds.askAgain(entry, who, changed.heldAgain, end)
+      else await this.#holds.askIfShared(entry, who)
     })
     if (!ok || entry.state.calculated.status !== 'closed') return
     await tellWaiting(this.#ports, this.#cache, entry.name.id, 'engine')
   }
 
-  #change(entry: Entry, next: CircuitState, who: CallingStep): Promise<boolean> {
+  #change(entry: Entry, next: CircuitState, who: CallingStep): Promise<Changed | undefined> {
     const event = eventBetween(entry.state, next, entry.policy.windowS)
     return change(this.#ports, this.#cache, entry, next, event, who)
   }
+}
+
+/** Sentences of runners hold no contents; a fault of ours has nothing to say of the downstream. */
+function saidBy(error: unknown): string {
+  return error instanceof EffectFailed ? error.message : 'the call came to no answer'
 }
 
 function whatItSays(error: unknown): Says {

@@ -37,8 +37,8 @@ export interface SharedFailure {
   runId: RunId
   node: string
   visit: number
-  /** `several`: circuits that opened within a minute; `again`: one that opened again after so many probes. */
-  because: 'several' | 'again'
+  /** `several`: circuits that opened within a minute; `again`: one that opened again after so many probes; `probe`: one that was let go. */
+  because: 'several' | 'again' | 'probe'
   callers: string[]
   reopened: number
   /** In people's words. */

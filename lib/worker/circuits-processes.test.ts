@@ -6,6 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import readline from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { RunId } from '@/lib/base/ids'
 import { openStore } from '@/lib/store/open'
 import type { Store } from '@/lib/store/store'
 import { circuitId } from './circuit-entry'
@@ -13,14 +14,14 @@ import { circuitId } from './circuit-entry'
 /** Called by all: says 500 until it is told otherwise, then keeps whoever calls waiting. */
 class Target {
   isWell = false
-  /** Calls that arrived since it is well. */
+  /** Calls that arrived, since a test began to count. */
   asked = 0
   under = 0
   most = 0
   #waiting: (() => void)[] = []
   readonly server = http.createServer((_request, response) => {
-    if (!this.isWell) return void response.writeHead(500).end()
     this.asked++
+    if (!this.isWell) return void response.writeHead(500).end()
     this.most = Math.max(this.most, ++this.under)
     this.#waiting.push(() => {
       this.under--
@@ -40,9 +41,9 @@ class Calling {
   readonly child: ChildProcess
   readonly #listeners = new Set<() => void>()
 
-  constructor(data: string, url: string) {
+  constructor(data: string, url: string, caller = 'workflow:storm') {
     const program = path.join(import.meta.dirname, 'testing/circuit-caller.ts')
-    this.child = spawn(process.execPath, ['--import', 'tsx', program, data, url], {
+    this.child = spawn(process.execPath, ['--import', 'tsx', program, data, url, caller], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const lines = readline.createInterface({ input: this.child.stdout as NodeJS.ReadableStream })
@@ -67,6 +68,7 @@ class Calling {
 }
 
 let data: string
+let url: string
 let store: Store
 let target: Target
 let processes: Calling[]
@@ -75,7 +77,7 @@ beforeEach(async () => {
   store = await openStore(data)
   target = new Target()
   await new Promise<void>((done) => target.server.listen(0, '127.0.0.1', done))
-  const url = `http://127.0.0.1:${(target.server.address() as AddressInfo).port}`
+  url = `http://127.0.0.1:${(target.server.address() as AddressInfo).port}`
   processes = [new Calling(data, url), new Calling(data, url)]
 })
 afterEach(async () => {
@@ -87,13 +89,19 @@ afterEach(async () => {
 })
 
 const all = (work: (one: Calling) => Promise<void>) => Promise.all(processes.map(work))
+const downstream = 'host:127.0.0.1:1'
 const state = async () =>
-  (await store.circuits.get(circuitId('workflow:storm', 'host:127.0.0.1:1')))?.state.calculated
+  (await store.circuits.get(circuitId('workflow:storm', downstream)))?.state.calculated
+/** Looks until it is so; the test's own time bounds it. */
+const until = async (isSo: () => Promise<boolean>) => {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5))
+}
 
 describe('two processes on one store', () => {
   it('open one breaker together, send one probe, and close it together', async () => {
     await all((one) => one.says('open', 5))
     target.isWell = true
+    target.asked = 0
     // While the probe is out, whoever asks is told so, and nobody else is let go.
     await Promise.race(processes.map((one) => one.says('probing', 20)))
     expect([target.asked, target.most]).toEqual([1, 1])
@@ -107,6 +115,7 @@ describe('two processes on one store', () => {
   it('let nobody go instead of a probe whose process was killed, until its time is over', async () => {
     await all((one) => one.says('open', 5))
     target.isWell = true
+    target.asked = 0
     const waiting = await Promise.race(processes.map(async (one) => one.says('probing').then(() => one)))
     const probing = processes.find((one) => one !== waiting)
     probing?.child.kill('SIGKILL')
@@ -114,5 +123,22 @@ describe('two processes on one store', () => {
     // It may have been killed before it sent anything.
     expect(target.asked).toBeLessThanOrEqual(1)
     expect(await state()).toMatchObject({ status: 'half_open' })
+  }, 60_000)
+
+  it('let one probe go when a person says so, and none after it once that has failed', async () => {
+    processes.push(new Calling(data, url, 'workflow:flood'), new Calling(data, url, 'workflow:flood'))
+    await all((one) => one.says('open', 5))
+    const runId = 'run_7f3a0c1e5b1d4c1e9d2a0c1e5b1dc2e1' as RunId
+    const hold = { downstream, runId, approval: 'appr_1', heldAt: Date.now() }
+    await store.circuits.hold(hold)
+    await all((one) => one.says('held', 5))
+    for (let round = 1; round <= 2; round++) {
+      target.asked = 0
+      await store.circuits.letProbesGo(downstream, 'appr_1', Date.now())
+      await until(async () => (await store.circuits.news(0)).holds[0]?.approval === '')
+      await all((one) => one.says('held', 20))
+      expect(target.asked).toBe(1)
+      await store.circuits.nameHold(downstream, 'appr_1')
+    }
   }, 60_000)
 })

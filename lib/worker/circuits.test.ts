@@ -432,15 +432,112 @@ describe('one question', () => {
     expect((await refusalOf(other, 'workflow:w7')).refusal).toMatchObject({ because: 'held' })
   })
 
-  it('answered with release lets one probe of each go', async () => {
-    const free: string[] = []
-    const circuits = book({ ...asking(), onFree: async ({ caller: who }) => void free.push(who) })
+  /** Held, asked about, and answered with release once every cooldown is over. */
+  const released = async (circuits: CircuitBook) => {
     await open(circuits, 3)
     await hands.pass(60)
     decided = { state: 'decided', verdict: 'release', by: 'person:ada' }
     await hands.pass(2)
+    decided = { state: 'open' }
+  }
+
+  it('answered with release lets probes go, and whoever waits is told', async () => {
+    const free: string[] = []
+    const circuits = book({ ...asking(), onFree: async ({ caller: who }) => void free.push(who) })
+    await released(circuits)
     expect(free.sort()).toEqual(['workflow:w0', 'workflow:w1', 'workflow:w2'])
-    expect(await times(1, circuits, well, {}, 'workflow:w1')).toEqual(['well'])
+    for (const from of free) expect(await times(1, circuits, well, {}, from as Caller)).toEqual(['well'])
+    await hands.pass(2)
+    expect((await store.circuits.news(0)).holds).toEqual([])
+  })
+
+  it('answered with release is asked again by the first probe that fails, and no other goes', async () => {
+    const [circuits, other] = [book(asking()), book(asking())]
+    await released(circuits)
+    await hands.pass(2)
+    expect(await times(1, circuits, well, {}, 'workflow:w0')).toEqual(['well'])
+    await times(1, circuits, broken, { runId: run, node: 'look', visit: 2 }, 'workflow:w1')
+    for (const one of [circuits, other]) {
+      expect((await refusalOf(one, 'workflow:w2')).refusal).toMatchObject({ because: 'held' })
+    }
+    await turns()
+    expect(asked).toHaveLength(2)
+    expect(asked[1]).toMatchObject({
+      because: 'probe',
+      node: 'look',
+      visit: 2,
+      sentence: 'The probe of b failed: POST to b could not connect; no other goes until you decide',
+    })
+    expect((await store.circuits.news(0)).holds).toMatchObject([{ approval: 'appr_1', runId: run }])
+  })
+
+  it('answered with release lets one go at a time, and none after it in the same round when it fails', async () => {
+    const [circuits, other] = [book(asking()), book(asking())]
+    await released(circuits)
+    await hands.pass(2)
+    let fails: () => void = () => undefined
+    const failing = new Promise<void>((resolve) => {
+      fails = resolve
+    })
+    let sent = 0
+    const call = async () => {
+      sent++
+      await failing
+      return broken()
+    }
+    const calls = ['w0', 'w1', 'w2'].flatMap((name) =>
+      [circuits, other].map((one) => one.through(`workflow:${name}`, b, policy, { runId: run }, call)),
+    )
+    const ended = Promise.allSettled(calls)
+    await turns()
+    fails()
+    await hands.pass(3)
+    const reasons = (await ended).flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason] : [],
+    )
+    expect([sent, asked.length]).toEqual([1, 2])
+    const refused = reasons.flatMap(({ refusal }) => (refusal ? [refusal.because] : []))
+    expect(refused).toHaveLength(5)
+    expect(refused.filter((because) => because === 'held').length).toBeGreaterThan(0)
+    expect((await refusalOf(other, 'workflow:w2')).refusal).toMatchObject({ because: 'held' })
+  })
+
+  it('says of a probe that answered what was wrong with its answer', async () => {
+    const circuits = book(asking())
+    for (const [judge, said] of [
+      [{ failed: () => true }, 'its answer says that it is unwell'],
+      [{ verified: () => false }, 'its answer is not proved to be its own'],
+    ] as const) {
+      asked.length = 0
+      await released(circuits)
+      await hands.pass(300)
+      await circuits.through('workflow:w0', b, policy, { runId: run }, well, judge)
+      await turns()
+      expect(asked.at(-1)?.sentence).toBe(`The probe of b failed: ${said}; no other goes until you decide`)
+    }
+  })
+
+  it('is asked again about a probe that was let go and never came back', async () => {
+    const circuits = book(asking())
+    await released(circuits)
+    void circuits.through('workflow:w0', b, policy, { runId: run }, () => new Promise(() => undefined))
+    await turns()
+    await hands.pass(60)
+    const other = book(asking())
+    await other.through('workflow:w0', b, policy, { runId: run }, well).catch(() => undefined)
+    await turns()
+    expect(asked.at(-1)?.sentence).toBe(
+      'The probe of b failed: nothing came back within 60 s; no other goes until you decide',
+    )
+    expect((await refusalOf(other, 'workflow:w1')).refusal).toMatchObject({ because: 'held' })
+  })
+
+  it('remembers for ten minutes that probes were let go, if nobody sends one', async () => {
+    const circuits = book(asking())
+    await released(circuits)
+    expect((await store.circuits.news(0)).holds).toHaveLength(1)
+    await hands.pass(602)
+    expect((await store.circuits.news(0)).holds).toEqual([])
   })
 
   it('answered with hold keeps its circuits open for an hour, by that person', async () => {

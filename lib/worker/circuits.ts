@@ -55,7 +55,7 @@ export class CircuitBook {
     this.#cache = new CircuitCache(ports)
     this.#tally = new CallTally(ports, () => this.start())
     this.#holds = new CircuitHolds(ports, this.#cache)
-    this.#admission = new Admission(ports, this.#cache, this.#tally)
+    this.#admission = new Admission(ports, this.#cache, this.#tally, this.#holds)
     this.#outcomes = new CallOutcomes(ports, this.#cache, this.#tally, this.#holds)
   }
 

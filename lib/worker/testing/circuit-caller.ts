@@ -30,6 +30,8 @@ const book = new CircuitBook({
   },
   mint: mintUuid,
   log: { info: loud, warn: loud, error: loud },
+  // Whoever started it answers, in the store.
+  approval: async () => ({ state: 'open' as const }),
 })
 const policy = { ...defaultPolicy, minCalls: 4, cooldownS: 1 }
 
