@@ -21,7 +21,7 @@ import { useMe } from '@/lib/ui/queries'
 import type { AgentActivity, AgentKey, AgentRow } from '@/lib/view/agent-wire'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
 import { noCallsWords } from '@/lib/view/circuit-words'
-import type { AgentAct } from './agents-page'
+import type { AgentAct } from './agent-act'
 import { LabFault } from './lab-fault'
 import { limitWords, protocolWords } from './words'
 

@@ -26,15 +26,10 @@ import { useSmallScreen } from '@/lib/ui/small-screen'
 import type { AgentRow } from '@/lib/view/agent-wire'
 import { isTroubled } from '@/lib/view/circuit-chart'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
+import type { AgentAct } from './agent-act'
 import { AgentDialog } from './agent-dialog'
 import { AgentPanel } from './agent-panel'
 import { RemoveAgent, RevokeKey, RotateKeys } from './key-dialogs'
-
-/** What a person is about to do to an agent; `kid` names the key. */
-export type AgentAct =
-  | { act: 'put'; agent?: AgentRow }
-  | { act: 'rotate' | 'remove'; agent: AgentRow }
-  | { act: 'revoke'; agent: AgentRow; kid: string }
 
 const keyWords: [string, string][] = [
   ['j k', 'next and previous agent'],

@@ -7,7 +7,7 @@ import { findCycles } from '@/lib/workflow/cycles'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { quoted } from '@/lib/workflow/graph-problem'
 import type { Tell } from '../agentd/toml-source'
-import type { ReadPack } from './read'
+import type { ReadPack } from './read-pack'
 import type { ReadState } from './states'
 
 /** Tells what is wrong with the loops and the ends of a workflow. */

@@ -20,17 +20,10 @@ import { checkLoops } from './loops'
 import { tellKept } from './notes'
 import { own, type Pack, type PackVariable } from './pack'
 import { didYouMean, promptReader } from './prompts'
+import type { ReadPack } from './read-pack'
 import { checkNames, checkTools } from './references'
 import { declaredVariables, type ReadState, readStates, takesEvents } from './states'
 import { readTools } from './tools'
-
-export interface ReadPack {
-  graph: WorkflowGraph
-  states: ReadState[]
-  /** Place of an edge's event in the text. */
-  edgePaths: GraphPath[]
-  hasWorkflow: boolean
-}
 
 /** Reads a pack whose form is accepted, telling every fault. Undefined when it has nothing to run. */
 export function readPack(document: JsonObject, tell: Tell): ReadPack | undefined {

@@ -6,7 +6,7 @@ import { quoted } from '@/lib/workflow/graph-problem'
 import type { Tell } from '../agentd/toml-source'
 import { own, type Pack } from './pack'
 import { didYouMean, type ReadPrompt } from './prompts'
-import type { ReadPack } from './read'
+import type { ReadPack } from './read-pack'
 import type { ReadState } from './states'
 
 /** RFC 0009, validation rule 4, and variables that no prompt declares. */
