@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { RollbackStatus } from '@/lib/rollback/terms'
 import type { PlanStep, RollbackPlanView } from '@/lib/view/wire'
 import {
-  backWords,
   buttonWords,
   changedSteps,
   nodeFates,
@@ -9,6 +9,7 @@ import {
   planChanges,
   planName,
   planSentenceOf,
+  resultWords,
   whyNot,
 } from './plan-words'
 
@@ -41,6 +42,8 @@ function plan(
   }
 }
 
+const act = (undo: 'restore' | 'compensate', status: RollbackStatus) => ({ undo, status })
+
 describe('the words of a plan', () => {
   it('repeat on the button what the sentence counts', () => {
     expect(buttonWords(plan({ restored: 3 }))).toBe('Restore 3 steps')
@@ -60,17 +63,24 @@ describe('the words of a plan', () => {
     expect(overwriteWords(2)).toBe('Put them back all the same (2 targets changed since)')
   })
   it('count what came of it as the plan does, apart from what was only set back', () => {
-    const act = (undo: 'restore' | 'compensate', status?: 'completed' | 'failed') => ({
-      node: undo,
-      undo,
-      description: '',
-      ...(status && { status }),
-    })
-    expect(backWords([act('restore', 'completed'), act('compensate', 'completed'), act('restore')], 1)).toBe(
-      '1 step restored, 1 compensated, 1 only set back',
+    const done = act('restore', 'completed')
+    expect(resultWords('completed', [done, act('compensate', 'completed')], 1)).toBe(
+      'Taken back: 1 step restored, 1 compensated, 1 only set back.',
     )
-    expect(backWords([act('restore', 'failed')], 2)).toBe('2 steps only set back')
-    expect(backWords([act('restore', 'failed')], 0)).toBe('no step')
+    expect(resultWords('completed', [], 2)).toBe('Taken back: 2 steps only set back.')
+  })
+  it('names what was not taken back beside what was', () => {
+    const done = act('restore', 'completed')
+    const handed = act('restore', 'escalated')
+    expect(resultWords('partial', [done, done, done, handed], 2)).toBe(
+      'Taken back: 3 steps restored; 1 handed to a person.',
+    )
+    expect(resultWords('escalated', [handed, handed], 0)).toBe(
+      'Nothing was taken back; 2 steps handed to a person.',
+    )
+    expect(resultWords('failed', [act('restore', 'failed'), handed], 0)).toBe(
+      'Nothing was taken back; 1 step handed to a person, 1 failed; the run stands still.',
+    )
   })
   it('say why it cannot be pressed', () => {
     expect(whyNot(plan({}))).toContain('nothing to take back')

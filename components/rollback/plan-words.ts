@@ -1,4 +1,4 @@
-import type { RollbackScope } from '@/lib/rollback/terms'
+import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
 import { count } from '@/lib/ui/format-time'
 import { beginsRuns } from '@/lib/view/child-kinds'
 import type { PlanFate, PlanStep, RollbackActView, RollbackPlanView } from '@/lib/view/wire'
@@ -34,10 +34,7 @@ export function buttonWords({ counts }: RollbackPlanView): string {
  * What came of a rollback, counted as its plan counts: "2 steps restored, 1 compensated, 1 only set back". `acts` are
  * those that were begun; steps that are only set back have none.
  */
-export function backWords(
-  acts: readonly Pick<RollbackActView, 'undo' | 'status'>[],
-  setBack: number,
-): string {
+function backWords(acts: readonly Pick<RollbackActView, 'undo' | 'status'>[], setBack: number): string {
   const done = acts.filter(({ status }) => status === 'completed')
   const compensated = done.filter(({ undo }) => undo === 'compensate').length
   const parts = [
@@ -47,6 +44,35 @@ export function backWords(
   ].filter(({ n }) => n > 0)
   if (parts.length === 0) return 'no step'
   return parts.map(({ n, how }, at) => `${at === 0 ? count(n, 'step') : n} ${how}`).join(', ')
+}
+
+/**
+ * What a rollback came to, in one sentence that names all of it: "Taken back: 2 steps restored; 1 handed to a person."
+ * `setBack`: steps that are only set back, which they are once all of it is done.
+ */
+export function resultWords(
+  status: RollbackStatus,
+  acts: readonly Pick<RollbackActView, 'undo' | 'status'>[],
+  setBack: number,
+): string {
+  const back = backWords(acts, status === 'completed' ? setBack : 0)
+  const lead = back === 'no step' ? 'Nothing was taken back' : `Taken back: ${back}`
+  const left = leftWords(acts, back === 'no step')
+  const rest = left === '' ? '' : `; ${left}`
+  return `${lead}${rest}${status === 'failed' ? '; the run stands still' : ''}.`
+}
+
+/** What was not: "1 handed to a person, 1 failed". The first of them names steps where nothing before did. */
+function leftWords(acts: readonly Pick<RollbackActView, 'status'>[], isFirst: boolean): string {
+  const n = (status: RollbackStatus) => acts.filter((act) => act.status === status).length
+  return [
+    { n: n('partial'), how: 'only in part' },
+    { n: n('escalated'), how: 'handed to a person' },
+    { n: n('failed'), how: 'failed' },
+  ]
+    .filter(({ n }) => n > 0)
+    .map(({ n, how }, at) => `${isFirst && at === 0 ? count(n, 'step') : n} ${how}`)
+    .join(', ')
 }
 
 function sentenceCase(words: string): string {

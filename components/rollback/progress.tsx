@@ -23,7 +23,7 @@ import { Conflict, winnerWords } from './conflict'
 import { fates, progressWashes } from './fates'
 import { Phases } from './phases'
 import { PlanGraph } from './plan-graph'
-import { backWords, planKey, planName, scopeWords } from './plan-words'
+import { planKey, planName, resultWords, scopeWords } from './plan-words'
 import { Proof } from './proof'
 import { isToChoose, RollbackChoice } from './rollback-choice'
 import { holderName } from './vote-words'
@@ -313,8 +313,8 @@ function OtherStep({ step, rollback }: { step: PlanStep; rollback: RollbackView 
       )
     case 'reset':
       return (
-        <StateMark state={over ? 'rolled_back' : 'pending'}>
-          {over ? 'only set back' : 'to set back'}
+        <StateMark state={!over ? 'pending' : rollback.status === 'completed' ? 'rolled_back' : 'skipped'}>
+          {!over ? 'to set back' : rollback.status === 'completed' ? 'only set back' : 'left as it is'}
         </StateMark>
       )
     default:
@@ -336,17 +336,6 @@ function OtherStep({ step, rollback }: { step: PlanStep; rollback: RollbackView 
   }
 }
 
-/** What a rollback came to, with what is back. */
-const resultWords: Record<
-  Exclude<RollbackView['status'], 'executing' | 'superseded'>,
-  (back: string) => string
-> = {
-  completed: (back) => `Taken back: ${back}.`,
-  partial: (back) => `Partly taken back: ${back}.`,
-  escalated: (back) => `Taken back: ${back}; a person was told of the rest.`,
-  failed: (back) => `The rollback failed, with ${back}; the run stands still.`,
-}
-
 function headline(rollback: RollbackView, plan: RollbackPlanView | undefined): string {
   const decision = rollback.decided?.decision
   const nothing = rollback.acts.every(({ status }) => status !== 'completed')
@@ -354,7 +343,7 @@ function headline(rollback: RollbackView, plan: RollbackPlanView | undefined): s
   if (decision === 'escalate' && nothing) return 'Handed on to a person: nothing was taken back.'
   if (rollback.status === 'superseded') return 'Taken over by another rollback.'
   if (rollback.status !== 'executing')
-    return resultWords[rollback.status](backWords(rollback.acts, plan?.counts.reset ?? 0))
+    return resultWords(rollback.status, rollback.acts, plan?.counts.reset ?? 0)
   if (rollback.question) return 'The rollback waits for an answer; nothing has changed yet.'
   if (rollback.phase === 'preparing') return 'Asking who can; nothing has changed yet'
   const back = rollback.acts.filter((act) => act.status === 'completed').length
