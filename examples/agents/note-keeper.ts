@@ -2,16 +2,17 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
-import { writeDurably } from './kit/disk'
-import { serve } from './kit/serve'
-import type { Agent, Values } from './kit/terms'
+import { createLocalJWKSet, createRemoteJWKSet } from 'jose'
+import { writeDurably } from './disk'
+import type { Values } from './kit/answers'
+import { type Served, serve } from './serve'
 
 const [jwks = 'http://localhost:3000/.well-known/jwks.json', port = '4800', folder = 'data/note-keeper'] =
   process.argv.slice(2)
 const file = path.join(folder, 'note.txt')
 const note = () => (existsSync(file) ? readFileSync(file, 'utf8') : null)
 
-const noteKeeper: Agent = {
+const noteKeeper: Served = {
   id: 'spiffe://example.com/agent/note-keeper',
   name: 'note-keeper',
   operations: {
@@ -30,5 +31,7 @@ const noteKeeper: Agent = {
   reads: { '/note': async () => ({ status: 200, body: { note: note() } }) },
 }
 
-const callers = jwks.startsWith('http') ? jwks : () => JSON.parse(readFileSync(jwks, 'utf8'))
+const callers = jwks.startsWith('http')
+  ? createRemoteJWKSet(new URL(jwks))
+  : createLocalJWKSet(JSON.parse(readFileSync(jwks, 'utf8')))
 await serve(noteKeeper, { folder, port: Number(port), callers, log: console.log })

@@ -1,4 +1,4 @@
-import type { Values } from '../agents/kit/terms'
+import type { Values } from '../agents/kit/answers'
 import { failed, type LabAgent, labId, type Place, seenAt } from './lab-agent'
 import { type Change, changing, StateFile } from './state-file'
 

@@ -9,10 +9,10 @@
  *   stolen   signs with another agent's key       skewed   its clock is 40 s slow
  *   dies     is gone after a `prepare`, and back 3 s later with what it had on disk
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { FaultKind, PresentFault } from '@/lib/view/lab-wire'
-import type { Sent, serve } from '../agents/kit/serve'
 import { sha256 } from '../agents/kit/tokens'
+import type { Sending, serve } from '../agents/serve'
 
 export interface Fault {
   kind: FaultKind | 'none'
@@ -94,20 +94,16 @@ export class FaultyAgent {
     return this.#with.now() - (this.#fault.kind === 'skewed' ? skewMs : 0)
   }
 
-  readonly sending = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    answer: () => Promise<Sent>,
-  ): Promise<Sent> => {
+  readonly sending: Sending = async (request, answer, raw) => {
+    const { pathname } = new URL(request.url)
     // Keys are published by something that does not fail with the agent.
-    if (request.url === '/.well-known/jwks.json') return answer()
+    if (pathname === '/.well-known/jwks.json') return answer()
     const { kind, ms = slowMs } = this.#fault
     switch (kind) {
       case 'none':
       case 'skewed':
         return answer()
       case 'errors':
-        request.resume()
         return this.#broken()
       case 'slow':
         await this.#hold(ms)
@@ -120,21 +116,22 @@ export class FaultyAgent {
       case 'stolen':
         return signedBy(this.#with.othersSign(), await answer())
       case 'garbage':
-        return signedBy(this.sign, { ...(await answer()), status: 200, body: '{"outcome": <<<' })
+        return signedBy(this.sign, new Response('{"outcome": <<<', { headers: (await answer()).headers }))
       case 'twice':
-        return sentTwice(response, await answer())
+        return sentTwice(raw, await answer())
       case 'dies':
-        return this.#lastWords(request, response, await answer())
+        if (pathname.endsWith('/prepare')) raw.once('finish', () => this.#die())
+        return answer()
       default:
         return kind satisfies never
     }
   }
 
-  #broken(): Sent {
+  #broken(): Response {
     const detail = `${this.name} is out of order.`
     const body = { title: 'out_of_order', status: 503, code: 'out_of_order', detail, retriable: true }
     const headers = { 'content-type': 'application/problem+json' }
-    return { status: 503, headers, body: JSON.stringify({ ...body, error_type: 'action_failed' }) }
+    return Response.json({ ...body, error_type: 'action_failed' }, { status: 503, headers })
   }
 
   /** Waits so long, or until the fault is over. */
@@ -150,35 +147,35 @@ export class FaultyAgent {
     })
   }
 
-  #lastWords(request: IncomingMessage, response: ServerResponse, sent: Sent): Sent {
-    if (request.url?.endsWith('/prepare'))
-      response.once('finish', () => {
-        const running = this.#running
-        void running?.stop().then(() => {
-          this.#with.log(`${this.name} died between prepare and execute`)
-          this.#revival = setTimeout(() => void this.start(this.#port).catch(() => undefined), deadMs)
-        })
-      })
-    return sent
+  #die(): void {
+    void this.#running?.stop().then(() => {
+      this.#with.log(`${this.name} died between prepare and execute`)
+      this.#revival = setTimeout(() => void this.start(this.#port).catch(() => undefined), deadMs)
+    })
   }
 }
 
 /** The answer with this signer's token instead of its own. */
-async function signedBy(sign: Sign | undefined, sent: Sent): Promise<Sent> {
-  const { 'execution-context': own, ...headers } = sent.headers
-  if (!own || !sign) return { ...sent, headers }
-  const claims = JSON.parse(Buffer.from(own.split('.')[1] ?? '', 'base64url').toString('utf8'))
-  const { aud, wid, exec_act, par } = claims
-  const token = await sign({ aud, wid, exec_act, par, out_hash: sha256(sent.body) })
-  return { ...sent, headers: { ...headers, 'execution-context': token } }
+async function signedBy(sign: Sign | undefined, response: Response): Promise<Response> {
+  const body = await response.text()
+  const headers = new Headers(response.headers)
+  const own = headers.get('execution-context')
+  headers.delete('execution-context')
+  if (own && sign) {
+    const claims = JSON.parse(Buffer.from(own.split('.')[1] ?? '', 'base64url').toString('utf8'))
+    const { aud, wid, exec_act, par } = claims
+    headers.set('execution-context', await sign({ aud, wid, exec_act, par, out_hash: sha256(body) }))
+  }
+  return new Response(body, { status: response.status, headers })
 }
 
 /** The same octets once more on the same connection, as a proxy that lost count would. */
-function sentTwice(response: ServerResponse, sent: Sent): Sent {
-  const { socket } = response
-  const length = Buffer.byteLength(sent.body)
-  const lines = Object.entries({ ...sent.headers, 'content-length': length }).map((pair) => pair.join(': '))
-  const again = [`HTTP/1.1 ${sent.status} OK`, ...lines, '', sent.body].join('\r\n')
-  response.once('finish', () => socket?.write(again))
-  return sent
+async function sentTwice(raw: ServerResponse, response: Response): Promise<Response> {
+  const body = await response.clone().text()
+  const length = Buffer.byteLength(body)
+  const lines = [...response.headers, ['content-length', length]].map((pair) => pair.join(': '))
+  const again = [`HTTP/1.1 ${response.status} OK`, ...lines, '', body].join('\r\n')
+  const { socket } = raw
+  raw.once('finish', () => socket?.write(again))
+  return response
 }

@@ -1,5 +1,6 @@
+import { Refusal, type Values } from '../agents/kit/answers'
 import type { Breaker } from '../agents/kit/breaker'
-import { type Agent, Refusal, type Values } from '../agents/kit/terms'
+import type { Served } from '../agents/serve'
 
 /** What an agent of the lab is made with. */
 export interface Place {
@@ -12,7 +13,7 @@ export interface Place {
 }
 
 /** Makes an agent in its place; its state file is there when this resolves. */
-export type LabAgent = (place: Place) => Promise<Agent>
+export type LabAgent = (place: Place) => Promise<Served>
 
 /** The SPIFFE id of an agent of the lab. */
 export function labId(name: string): string {

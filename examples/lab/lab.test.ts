@@ -222,6 +222,8 @@ describe('the failover', () => {
   it('happens once under one idempotency key, and another request under it is refused', async () => {
     const wid = randomUUID()
     const { answer } = await change(wid)
+    const { body: left } = await task(router, wid, 'state', 'update-bgp-peer')
+    expect(answer.body.state_hash).toBe(left.state_hash)
     const config = await readFile(routerFile(), 'utf8')
     await writeFile(routerFile(), `${config}! touched\n`)
     const again = await task(router, wid, 'execute', 'update-bgp-peer', { idempotency_key: `k-${wid}` })

@@ -1,4 +1,4 @@
-import type { Values } from '../agents/kit/terms'
+import type { Values } from '../agents/kit/answers'
 import { type LabAgent, labId } from './lab-agent'
 import { changing, StateFile } from './state-file'
 

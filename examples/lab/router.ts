@@ -1,5 +1,5 @@
-import type { Agent } from '../agents/kit/terms'
-import { Refusal } from '../agents/kit/terms'
+import { Refusal } from '../agents/kit/answers'
+import type { Served } from '../agents/serve'
 import { type LabAgent, labId } from './lab-agent'
 import { factoryConfig, faultsOf, neighborsOf, permitsTelemetry, withFailover } from './running-config'
 import { type Change, changing, StateFile } from './state-file'
@@ -8,7 +8,7 @@ const configFile = 'running-config'
 
 /** A router: its state is its configuration, and its telemetry obeys it. */
 export function router(name: string, loopback: string): LabAgent {
-  return async ({ folder }): Promise<Agent> => {
+  return async ({ folder }): Promise<Served> => {
     const file = new StateFile(configFile, folder)
     await file.begin(factoryConfig(name, loopback))
     return {

@@ -12,9 +12,9 @@
  * Each can also be made to fail (faults.ts): whoever knows the lab's secret asks on the port after the last agent's.
  */
 import path from 'node:path'
+import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { Breaker } from '../agents/kit/breaker'
-import { serve } from '../agents/kit/serve'
-import type { Jwks } from '../agents/kit/tokens'
+import { serve } from '../agents/serve'
 import { classifier } from './classifier'
 import { type Fault, FaultyAgent, type Sign } from './faults'
 import type { LabAgent } from './lab-agent'
@@ -31,7 +31,7 @@ export interface LabOptions {
   /** Agents listen on this port and those after it; 0 takes free ones. */
   basePort: number
   /** The console's public keys: a URL, or a function that gives the JWK set. */
-  consoleJwks: Jwks
+  consoleJwks: string | (() => JSONWebKeySet | Promise<JSONWebKeySet>)
   /** Who knows it may make agents fail. Absent: nobody. */
   secret?: string
   log?: (sentence: string) => void
@@ -65,6 +65,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
   /** The agent after this one in the row, whose token it presents when made to. */
   const otherThan = (name: string): Sign | undefined =>
     [...faulty].find(([other]) => other !== name)?.[1].sign
+  const callers = keysAt(consoleJwks)
   let closeControl: (() => Promise<void>) | undefined
   const stop = async () => {
     await closeControl?.()
@@ -76,7 +77,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
       const start = (port: number, own: Pick<FaultyAgent, 'now' | 'sending'>) => {
         const calls = new Breaker(own.now)
         const make = makers[name]({ folder, baseUrlOf, calls })
-        return make.then((agent) => serve(agent, { folder, port, calls, log, callers: consoleJwks, ...own }))
+        return make.then((agent) => serve(agent, { folder, port, calls, log, callers, ...own }))
       }
       const agent = new FaultyAgent(name, start, { now, othersSign: () => otherThan(name), log })
       await agent.start(basePort === 0 ? 0 : basePort + at)
@@ -101,4 +102,10 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     })
     return { agents, fail: (name, fault) => faulty.get(name)?.fail(fault), stop }
   }
+}
+
+/** A function is asked again for each token, so that a console's new key is known at once. */
+function keysAt(consoleJwks: LabOptions['consoleJwks']): JWTVerifyGetKey {
+  if (typeof consoleJwks === 'string') return createRemoteJWKSet(new URL(consoleJwks))
+  return async (header, token) => createLocalJWKSet(await consoleJwks())(header, token)
 }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { writeDurably } from '../agents/kit/disk'
-import type { Operation, Values } from '../agents/kit/terms'
+import { writeDurably } from '../agents/disk'
+import type { Values } from '../agents/kit/answers'
+import type { Operation } from '../agents/tasks'
 
 /** An agent's state as an ordinary file, which people may look at and change. Checkpoints hold its bytes and mode. */
 export class StateFile {

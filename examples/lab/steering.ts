@@ -1,5 +1,5 @@
-import type { Values } from '../agents/kit/terms'
-import { Refusal } from '../agents/kit/terms'
+import type { Values } from '../agents/kit/answers'
+import { Refusal } from '../agents/kit/answers'
 import { type LabAgent, labId } from './lab-agent'
 import { changing, StateFile } from './state-file'
 

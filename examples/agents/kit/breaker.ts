@@ -2,7 +2,7 @@
  * A breaker for each agent that this one calls (cascade section 4): closed until more than half of a minute's calls failed,
  * then open for 30 s, then one probe; a failed probe doubles the pause, up to 300 s.
  */
-import { must } from './terms'
+import { must } from './answers'
 
 /** `until`: when a probe may go; of a probe, when it counts as failed. */
 type Circuit = Record<'until' | 'cooldownS' | 'error_rate', number> & {

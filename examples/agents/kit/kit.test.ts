@@ -2,17 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sha256 } from '@/lib/base/hash'
 import { parseKeySet } from '@/lib/ect/keys'
 import { type KeyRing, openKeyRing } from '@/lib/ect/keys-file'
 import { signClaims } from '@/lib/ect/sign'
 import { verifyTokenSync } from '@/lib/ect/verify-node'
+import { type Served, serve } from '../serve'
+import { type Agent, openAgent, type Store } from './agent'
+import { begin, ok, type Refusal, type Values } from './answers'
 import { Breaker } from './breaker'
-import { serve } from './serve'
-import type { Agent, Refusal, Values } from './terms'
+import { take } from './checkpoints'
 
-/* The kit as a caller sees it, with tokens that the product's own code signs and verifies. */
+/* The kit as a caller sees it, mostly through tasks on top of it, with tokens that the product's own code signs and verifies. */
 
 const caller = 'spiffe://holdpoint.local/holdpoint'
 const id = 'spiffe://example.com/agent/counter'
@@ -44,13 +47,13 @@ async function start(): Promise<void> {
   running = await serve(counter(), {
     folder: own,
     port: 0,
-    callers: () => ring.jwks(),
+    callers: (header, token) => createLocalJWKSet(ring.jwks())(header, token),
     calls,
     now: () => clock,
   })
 }
 
-function counter(): Agent {
+function counter(): Served {
   const add = (name: string, consequence: 'reversible' | 'irreversible') => ({
     consequence,
     describe: async () => ({ sentence: `Adds one to ${name}.`, target: name }),
@@ -65,6 +68,16 @@ function counter(): Agent {
     'add-a': add('a', 'reversible'),
     'add-b': add('b', 'reversible'),
     send: add('sent', 'irreversible'),
+    look: {
+      consequence: 'read_only' as const,
+      describe: async () => ({ sentence: 'Looks.', target: 'what it sees' }),
+      execute: async () => ({ output: 'seen' }),
+    },
+    'add-unseen': {
+      ...add('unseen', 'reversible'),
+      execute: async () => ({ output: 'done' }),
+      state: () => Promise.reject(new Error('nobody sees it')),
+    },
   }
   const onError = async (signal: Values) => void told.push(signal)
   return { id, name: 'counter', operations, onError }
@@ -352,17 +365,111 @@ describe('its own breaker', () => {
   })
 })
 
-const files = readdirSync(import.meta.dirname).filter((name) => /^[a-z]+\.ts$/.test(name))
+describe('what an operation left', () => {
+  it('is hashed in the answer to execute as the state phase hashes it, and tells of a change by others', async () => {
+    const wid = randomUUID()
+    const done = await task(wid, 'execute', 'add-a', { idempotency_key: 'k' })
+    expect(done.body).toEqual({ output: 1, state_hash: sha256('{"a":1}') })
+    expect((await task(wid, 'state', 'add-a')).body).toEqual({ state_hash: done.body.state_hash })
+    counters.a = 9
+    expect((await task(wid, 'execute', 'add-a', { idempotency_key: 'k' })).body).toEqual(done.body)
+    expect((await task(wid, 'state', 'add-a')).body.state_hash).toBe(sha256('{"a":9}'))
+  })
 
-it('stays small: at most 472 lines that are neither blank nor a comment', () => {
-  const lines = files.flatMap((name) => readFileSync(path.join(import.meta.dirname, name), 'utf8').split('\n'))
-  expect(lines.filter((line) => !/^\s*($|\/\/|\*|\/\*)/.test(line)).length).toBeLessThanOrEqual(472)
+  it('is not hashed where there is no state, nor where it cannot be read once it is done', async () => {
+    const wid = randomUUID()
+    expect((await task(wid, 'execute', 'look')).body).toEqual({ output: 'seen' })
+    expect((await task(wid, 'execute', 'add-unseen')).body).toEqual({ output: 'done' })
+  })
 })
 
-it('can be copied: it stands on Node and jose alone', () => {
-  const imported = files.flatMap((name) => {
-    const text = readFileSync(path.join(import.meta.dirname, name), 'utf8')
-    return [...text.matchAll(/from '([^']+)'/g)].map(([, from]) => from)
+describe('without tasks', () => {
+  const switches = async () => {
+    const shelves = new Map<string, object>()
+    const store: Store = {
+      get: async <T>(kind: string, name: string) => shelves.get(`${kind} ${name}`) as T | undefined,
+      put: async (kind, name, document) => void shelves.set(`${kind} ${name}`, document),
+      drop: async (kind, name) => void shelves.delete(`${kind} ${name}`),
+      names: async (kind) => [...shelves.keys()].filter((key) => key.startsWith(`${kind} `)),
+    }
+    const lamp: Agent = {
+      id,
+      name: 'lamp',
+      states: {
+        lamp: {
+          now: async () => ({ lit: counters.lit ?? 0 }),
+          restore: async (state) => void Object.assign(counters, state),
+        },
+      },
+      routes: {
+        async 'POST /switch'(parts, { claims, json }) {
+          await begin(parts, claims)
+          const taken = await take(parts, claims, randomUUID(), { operation: 'lamp', children: [] })
+          counters.lit = Number(json.lit)
+          return ok(taken)
+        },
+      },
+    }
+    const callers: JWTVerifyGetKey = (header, token) => createLocalJWKSet(ring.jwks())(header, token)
+    return openAgent(lamp, { store, baseUrl: 'https://lamp.example.com', callers, now: () => clock })
+  }
+
+  it('an endpoint of the author takes a checkpoint, and every published protocol takes it back', async () => {
+    const { app } = await switches()
+    const wid = randomUUID()
+    const post = async (at: string, ect: string, body: object) => {
+      const headers = { 'execution-context': ect }
+      const answer = await app.request(at, { method: 'POST', headers, body: JSON.stringify(body) })
+      return { status: answer.status, body: await answer.json() }
+    }
+    const ways = [
+      ['/.well-known/atd/rollback', 'atd:rollback_request'],
+      ['/.well-known/cascade/rollback', 'rollback_start'],
+      ['/aerr/rollback', 'atd:rollback_request'],
+      ['/.well-known/aerr/rollback', 'atd:rollback_request'],
+    ] as const
+    for (const [at, act] of ways) {
+      const { body: taken } = await post('/switch', token(wid, 'lamp:switch'), { lit: 1 })
+      expect(taken).toMatchObject({ rollback_uri: 'https://lamp.example.com/.well-known/atd/rollback' })
+      expect(counters.lit).toBe(1)
+      const { checkpoint_id } = taken
+      const asked = { rollback_id: rollbackId(), checkpoint_id, reason: 'Too bright.', cascade: false }
+      const undone = await post(at, token(wid, act, [checkpoint_id]), asked)
+      expect(undone).toMatchObject({ status: 200, body: { status: 'completed', checkpoint_id } })
+      expect(counters.lit).toBe(0)
+    }
   })
-  expect(imported.filter((from) => !/^(node:|\.\/|jose$)/.test(from ?? ''))).toEqual([])
+
+  it('a token serves one request of the author’s, and a stranger none', async () => {
+    const { app } = await switches()
+    const ect = token(randomUUID(), 'lamp:switch')
+    const post = (ect: string) =>
+      app.request('/switch', { method: 'POST', headers: { 'execution-context': ect }, body: '{"lit":1}' })
+    expect((await post(ect)).status).toBe(200)
+    const again = await post(ect)
+    expect(again.status).toBe(403)
+    expect(await again.json()).toMatchObject({
+      code: 'ect_replayed',
+      detail: expect.stringContaining('was used before'),
+    })
+    expect((await post('')).status).toBe(403)
+    expect((await app.request('/.well-known/holdpoint/task', { method: 'POST' })).status).toBe(404)
+  })
+})
+
+describe('its size', () => {
+  const files = readdirSync(import.meta.dirname).filter((name) => /^[a-z]+\.ts$/.test(name))
+  const textOf = (name: string) => readFileSync(path.join(import.meta.dirname, name), 'utf8')
+  const linesOf = (name: string) => textOf(name).trimEnd().split('\n')
+
+  it('is under 400 lines of code, and 500 with every comment and blank line', () => {
+    const lines = files.flatMap(linesOf)
+    expect(lines.filter((line) => !/^\s*($|\/\/|\*|\/\*)/.test(line)).length).toBeLessThan(400)
+    expect(lines.length).toBeLessThan(500)
+  })
+
+  it('lets it be copied: it stands on Node, jose and Hono alone', () => {
+    const imported = files.flatMap((name) => [...textOf(name).matchAll(/from '([^']+)'/g)].map(([, from]) => from))
+    expect(imported.filter((from) => !/^(node:|\.\/|(jose|hono)(\/|$))/.test(from ?? ''))).toEqual([])
+  })
 })

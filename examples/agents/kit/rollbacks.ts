@@ -3,33 +3,36 @@
  * verifies and locks the checkpoint for that rollback, `execute` restores. The same rollback gets the same answer, also
  * after a restart. What cannot be undone is left alone: `escalated`, and a person is to know.
  */
-import type { Checkpoint } from './checkpoints'
-import { type Call, firstAnswer, type Parts } from './serve'
-import { type Answer, must, ok, type Values } from './terms'
-import { type Claims, spelled, uuidIn } from './tokens'
+import type { Call, Parts } from './agent'
+import { type Answer, firstAnswer, must, ok, type Values } from './answers'
+import { type Checkpoint, checkpointOf, opened, restore, stateNow } from './checkpoints'
+import { spelled, uuidIn } from './tokens'
 
 type Lock = { rollback_id: string; scope: string; until: number }
 const breadth = ['single', 'sub_dag', 'full_workflow']
 const lockMs = 60_000
 
 export async function prepare(parts: Parts, call: Call): Promise<Answer> {
-  const { rollback_id, id, reason, by } = await asked(parts, call)
+  const { rollback_id, id, kept } = await asked(parts, call)
   const { scope, checkpoint_id } = call.json
-  const no = { status: 'cannot_prepare', reason, conflicting_rollback_id: by }
-  if (!reason) await parts.shelf.put('locks', id, { rollback_id, scope, until: parts.now() + lockMs })
-  return ok({ rollback_id, checkpoint_id, ...(reason ? no : { status: 'prepared' }) })
+  const no = await whyNot(parts, call.json, kept)
+  if (no) return ok({ rollback_id, checkpoint_id, status: 'cannot_prepare', ...no })
+  await parts.store.put('locks', id, { rollback_id, scope, until: parts.now() + lockMs })
+  return ok({ rollback_id, checkpoint_id, status: 'prepared' })
 }
 
 export async function rollback(parts: Parts, call: Call): Promise<Answer> {
-  const { rollback_id, id, kept, reason, by } = await asked(parts, call)
+  const { rollback_id, id, kept } = await asked(parts, call)
   const names = [call.claims.jti, rollback_id].map((of) => `rollback ${call.claims.wid} ${of} ${id}`)
-  return firstAnswer(parts, names, '', async () => {
+  return firstAnswer(parts, names, async () => {
+    const no = await whyNot(parts, call.json, kept)
     must(kept, 404, 'checkpoint_missing', `${parts.agent.name} has no checkpoint ${id}.`)
-    must(reason !== 'expired', 409, 'checkpoint_expired', `The time of the checkpoint ${id} has passed.`)
+    must(no?.reason !== 'expired', 409, 'checkpoint_expired', `The time of the checkpoint ${id} has passed.`)
+    const by = no?.conflicting_rollback_id
     must(!by, 409, 'rollback_conflict', `${by} holds this checkpoint.`, { conflicting_rollback_id: by })
-    const said = await restored(parts, call.claims, kept)
-    await parts.shelf.drop('locks', id)
-    return ok({ rollback_id, ...said, checkpoint_id: call.json.checkpoint_id })
+    const said = await restored(parts, call, kept)
+    await parts.store.drop('locks', id)
+    return ok({ rollback_id, checkpoint_id: call.json.checkpoint_id, ...said })
   })
 }
 
@@ -41,43 +44,46 @@ async function asked(parts: Parts, { claims, json }: Call) {
   const { exec_act: act, wid, iss, par } = claims
   const isFor = ['atd:rollback_request', 'rollback_start'].includes(act)
   must(isFor, 403, 'ect_claim_invalid', `A token for "${act}" does not ask for a rollback.`)
-  const kept = await parts.checkpoints.get(id)
+  const kept = await checkpointOf(parts, id)
   const isOurs = !kept || (kept.wid === wid && kept.iss === iss)
   must(isOurs, 403, 'rollback_outside_run', 'The checkpoint belongs to another run than the token.')
   const isNamed = !kept || par.includes(id)
   must(isNamed, 403, 'rollback_outside_run', 'The token does not name this checkpoint among its parents.')
-  const [reason, by] = await whyNot(parts, json, kept)
-  return { rollback_id, id, kept, reason, by }
+  return { rollback_id, id, kept }
 }
 
-/** Why it cannot be taken back, and which rollback holds it. The broader scope comes first, then the earlier. */
-async function whyNot(parts: Parts, json: Values, kept?: Checkpoint): Promise<[string?, string?]> {
-  if (!kept || kept.until <= parts.now()) return [kept ? 'expired' : 'unknown_checkpoint']
-  if (!kept.reversible) return ['irreversible']
-  const lock = await parts.shelf.get<Lock>('locks', kept.id)
-  const isHeld = lock && lock.until > parts.now() && lock.rollback_id !== json.rollback_id
-  const isNarrower = breadth.indexOf(`${json.scope}`) <= breadth.indexOf(lock?.scope ?? '')
-  if (isHeld && isNarrower) return ['conflict', lock.rollback_id]
-  return (await parts.checkpoints.open(kept).catch(() => undefined)) ? [] : ['hash_mismatch']
+/** Why it cannot be taken back. Of two rollbacks the broader comes first, then the earlier. */
+async function whyNot(parts: Parts, { rollback_id, scope }: Values, kept?: Checkpoint) {
+  if (!kept) return { reason: 'unknown_checkpoint' }
+  if (kept.until <= parts.now()) return { reason: 'expired' }
+  if (!kept.reversible) return { reason: 'irreversible' }
+  const lock = await parts.store.get<Lock>('locks', kept.id)
+  const isHeld = lock && lock.until > parts.now() && lock.rollback_id !== rollback_id
+  const isNarrower = breadth.indexOf(`${scope}`) <= breadth.indexOf(lock?.scope ?? '')
+  if (isHeld && isNarrower) return { reason: 'conflict', conflicting_rollback_id: lock.rollback_id }
+  const isSound = await opened(parts, kept).then(Boolean, () => false)
+  return isSound ? undefined : { reason: 'hash_mismatch' }
 }
 
-async function restored({ agent, checkpoints, answering }: Parts, claims: Claims, kept: Checkpoint) {
-  const now = (await checkpoints.now(kept)).out_hash
-  const { before, after } = kept.reversible ? await checkpoints.restore(kept) : { before: now, after: now }
-  const status = !kept.reversible ? 'escalated' : after === kept.out_hash ? 'completed' : 'failed'
-  const result = { status, checkpoint_id: kept.id, cascaded: [] }
-  const hashes = { state_hash_before: before, state_hash_after: after }
+async function restored(parts: Parts, { claims }: Call, kept: Checkpoint) {
+  const { reversible, out_hash, id: checkpoint_id } = kept
+  const now = (await stateNow(parts, kept)).out_hash
+  const [state_hash_before, state_hash_after] = reversible ? await restore(parts, kept) : [now, now]
+  const status = !reversible ? 'escalated' : state_hash_after === out_hash ? 'completed' : 'failed'
+  const hashes = { state_hash_before, state_hash_after }
   const isCascade = claims.exec_act === 'rollback_start'
   const act = isCascade ? 'rollback_complete' : 'atd:rollback_result'
-  const ext = { ...spelled(isCascade ? 'cascade' : 'atd', result), ...spelled('cascade', hashes) }
-  const result_ect = await answering(claims, act, after, { ext })
-  return { ...result, ...hashes, failed_agents: status === 'failed' ? [agent.id] : [], result_ect }
+  const result = spelled(isCascade ? 'cascade' : 'atd', { status, checkpoint_id, cascaded: [] })
+  const ext = { ...result, ...spelled('cascade', hashes) }
+  const result_ect = await parts.answering(claims, act, state_hash_after, { ext })
+  const failed_agents = status === 'failed' ? [parts.agent.id] : []
+  return { status, ...hashes, cascaded: [], failed_agents, result_ect }
 }
 
 /** An answer as AERR section 7 prints it. */
 export function inAerr({ status, body }: Answer): Answer {
   const { cascaded: cascaded_rollbacks, failed_agents, ...rest } = body as Values
   const hex = (hash: unknown) => `sha256:${Buffer.from(`${hash}`, 'base64url').toString('hex')}`
-  const hashes = { state_hash_before: hex(rest.state_hash_before), state_hash_after: hex(rest.state_hash_after) }
-  return { status, body: { ...rest, ...hashes, cascaded_rollbacks } }
+  const [state_hash_before, state_hash_after] = [hex(rest.state_hash_before), hex(rest.state_hash_after)]
+  return { status, body: { ...rest, state_hash_before, state_hash_after, cascaded_rollbacks } }
 }

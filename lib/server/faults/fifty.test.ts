@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { createLocalJWKSet } from 'jose'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { serve } from '@/examples/agents/kit/serve'
-import type { Agent } from '@/examples/agents/kit/terms'
+import { type Served, serve } from '@/examples/agents/serve'
 import type { RunId } from '@/lib/base/ids'
 import { LabScene } from '../testing/lab-scene'
 import { MovedClock } from '../testing/moved-clock'
@@ -19,7 +19,7 @@ let running: Awaited<ReturnType<typeof serve>>
 /** What the agent saw of the requests it was sent. */
 const seen = { isWell: false, asked: 0, atOnce: 0, mostAtOnce: 0 }
 
-const look: Agent = {
+const look: Served = {
   id,
   name: 'shared',
   operations: {
@@ -35,16 +35,19 @@ beforeAll(async () => {
   scene = await LabScene.open({ timer: clock, lab: false })
   folder = mkdtempSync(path.join(tmpdir(), 'shared-agent-'))
   running = await serve(look, {
-    ...{ folder, port: 0, callers: () => scene.at.house.keys.jwks() },
-    async sending(request, _, answer) {
+    ...{
+      folder,
+      port: 0,
+      callers: (header, token) => createLocalJWKSet(scene.at.house.keys.jwks())(header, token),
+    },
+    async sending(request, answer) {
       if (seen.isWell || request.method === 'GET') return answer()
       seen.asked += 1
       seen.atOnce += 1
       seen.mostAtOnce = Math.max(seen.mostAtOnce, seen.atOnce)
-      request.resume()
       await new Promise((resolve) => setTimeout(resolve, 20))
       seen.atOnce -= 1
-      return { status: 503, headers: {}, body: '{}' }
+      return new Response('{}', { status: 503 })
     },
   })
   await scene.register(id, 'shared', running.baseUrl)

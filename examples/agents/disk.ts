@@ -1,13 +1,12 @@
 /* Files that are there after a power cut: written beside, synced, renamed into place, the folder synced. */
-import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
 export async function writeDurably(file: string, bytes: string | Uint8Array, mode = 0o600): Promise<void> {
-  const [folder, beside] = [path.dirname(file), `${file}.${randomUUID()}.part`]
+  const [folder, beside] = [path.dirname(file), `${file}.part`]
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await writeFile(beside, bytes, { flag: 'wx', mode, flush: true })
+  await writeFile(beside, bytes, { mode, flush: true })
   await chmod(beside, mode) // The umask may have narrowed it.
   await rename(beside, file)
   const handle = await open(folder)
@@ -26,13 +25,16 @@ export class Shelf {
     return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : undefined
   }
 
-  async purge(kind: string, now: number): Promise<void> {
-    for (const name of await this.names(kind))
-      if (((await this.get<{ until: number }>(kind, name))?.until ?? 0) < now) await this.drop(kind, name)
-  }
-
   async names(kind: string): Promise<string[]> {
     const files = await readdir(path.join(this.folder, kind)).catch(() => [])
     return files.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5))
+  }
+
+  /** Forgets what may be forgotten. */
+  async purge(now: number): Promise<void> {
+    for (const kind of await readdir(this.folder).catch(() => []))
+      for (const name of await this.names(kind))
+        if (((await this.get<{ until?: number }>(kind, name))?.until ?? now) < now)
+          await this.drop(kind, name)
   }
 }
