@@ -13,7 +13,7 @@ import { warnOf } from '@/components/ui/toast'
 import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
 import { isApiProblem, isRefusal, newIdempotencyKey } from '@/lib/ui/api'
 import { count } from '@/lib/ui/format-time'
-import { useRollBack, useRollbackPlan } from '@/lib/ui/run-queries'
+import { usePreselectedPlan, useRollBack } from '@/lib/ui/run-queries'
 import { agentParts } from '@/lib/view/agent-parts'
 import { asSentence } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
@@ -65,7 +65,7 @@ export function Preview({
   // The token the plan is asked for at; it moves only when the person says so.
   const [at, setAt] = useState(fold.seq)
   const [changes, setChanges] = useState<PlanChange[]>()
-  const query = useRollbackPlan(run, { node, at, ...(scope && { scope }), ...(only && { only }) })
+  const query = usePreselectedPlan(run, { node, at, ...(scope && { scope }), ...(only && { only }) })
   const rollBack = useRollBack(run)
   const [reason, setReason] = useState('')
   // Said of one plan: of another one it has to be said anew.

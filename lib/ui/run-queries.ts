@@ -100,6 +100,19 @@ export function useRollbackPlan(
   })
 }
 
+/**
+ * The plan that a page shows when nobody chose a scope: the step and all that followed, which is what "back to before
+ * this" says. Where that may not be, the step alone, if it may.
+ */
+export function usePreselectedPlan(run: string, wish: Parameters<typeof useRollbackPlan>[1]) {
+  const wide = useRollbackPlan(run, { ...wish, scope: wish.scope ?? 'sub_dag' })
+  const { forbidden, scopes = [] } = wide.data ?? {}
+  const mayBeSingle = scopes.some((one) => one.scope === 'single' && one.forbidden === undefined)
+  const isNarrow = wish.scope === undefined && forbidden !== undefined && mayBeSingle
+  const narrow = useRollbackPlan(run, { ...wish, scope: 'single', at: isNarrow ? wish.at : 0 })
+  return isNarrow ? narrow : wide
+}
+
 export interface RollbackWish {
   node: string
   scope: RollbackScope
