@@ -19,6 +19,7 @@ import { satisfies } from '@/lib/hitl/roles'
 import { useAgents } from '@/lib/ui/agent-queries'
 import { useCircuits } from '@/lib/ui/circuit-queries'
 import { count } from '@/lib/ui/format-time'
+import { useLab } from '@/lib/ui/lab-queries'
 import { links } from '@/lib/ui/links'
 import { useMe } from '@/lib/ui/queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
@@ -26,6 +27,7 @@ import { useSmallScreen } from '@/lib/ui/small-screen'
 import type { AgentRow } from '@/lib/view/agent-wire'
 import { isTroubled } from '@/lib/view/circuit-chart'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
+import { type FaultKind, faultKinds } from '@/lib/view/lab-wire'
 import type { AgentAct } from './agent-act'
 import { AgentDialog } from './agent-dialog'
 import { AgentPanel } from './agent-panel'
@@ -110,6 +112,7 @@ function Loaded({
   onAct: (act: AgentAct) => void
 }) {
   const small = useSmallScreen()
+  const lab = useLab().data?.agents
   const [asked, open] = useOpenAgent()
   const shown = agents.find(({ id }) => id === asked) ?? (small ? undefined : agents[0])
   const select = (id: string) => open(id, small ? 'push' : 'replace')
@@ -150,6 +153,7 @@ function Loaded({
           <li key={agent.id}>
             <AgentLine
               agent={agent}
+              fault={lab?.find(({ id }) => id === agent.id)?.fault?.kind}
               troubled={of(agent.id).find((row) => row.downstream.id === agent.id && isTroubled(row))}
               selected={agent.id === shown?.id}
               onSelect={() => select(agent.id)}
@@ -162,14 +166,16 @@ function Loaded({
   )
 }
 
-/** One agent in the list: its name and place, a breaker in trouble, and when it was heard. */
+/** One agent in the list: its name and place, what it was made to do wrong, a breaker in trouble, and when it was heard. */
 function AgentLine({
   agent,
+  fault,
   troubled,
   selected,
   onSelect,
 }: {
   agent: AgentRow
+  fault: FaultKind | undefined
   troubled: CircuitRow | undefined
   selected: boolean
   onSelect: () => void
@@ -189,6 +195,9 @@ function AgentLine({
         <span className="block truncate text-t1 text-ink-3">
           {[agent.role, agent.domain].filter(Boolean).join(', ') || agent.id.replace('spiffe://', '')}
         </span>
+        {fault && (
+          <span className="block truncate text-t1 text-waiting-ink">Made to fail: {faultKinds[fault]}</span>
+        )}
       </span>
       {troubled && <BreakerMark shown={troubled.shown} />}
       <span className="shrink-0 text-t1 text-ink-3">
