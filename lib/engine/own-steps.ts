@@ -7,15 +7,15 @@ import type { CheckpointRef, Run, Visit } from './run'
 import { undoableCheckpoints } from './undoable'
 import { anyVisitOf } from './visit-states'
 
-/** Whose state a step changes: an agent's, or what lies within reach of this installation. */
-type Holder = { agent: string } | 'here' | 'elsewhere' | 'anyone'
+/** What a step reaches: an agent, what lies here, what surely lies elsewhere, whatever its runs do, or nobody knows. */
+type Reach = { agent: string } | 'here' | 'elsewhere' | 'below' | 'anything'
 
 /** A step whose target can be compared with what it left there. */
 export interface Comparable {
   step: OwnStep
   node: string
   visit: number
-  holder: Holder
+  reach: Reach
 }
 
 /**
@@ -24,53 +24,58 @@ export interface Comparable {
  * known.
  */
 export function comparable(run: Run, ref: CheckpointRef): Comparable | undefined {
-  // What the run above it, and others below that, did is not in this one's ledger.
-  if (run.start?.parentWid !== undefined) return undefined
   const visit = anyVisitOf(run, ref.node, ref.visit)
-  const first = visit?.firstCheckpoint === undefined ? undefined : run.checkpoints.get(visit.firstCheckpoint)
+  const first = visit && firstOf(run, visit)
   if (!visit?.changed || !first || ref.jti !== first.jti || ref.undo === 'compensate') return undefined
   if (visit.taken || visit.group || wasBegun(run, ref)) return undefined
   const { found, left, at: ended } = visit.changed
-  const { node, visit: number } = visit
   const step = { began: first.at, ended, change: { found, left } }
-  return { step, node, visit: number, holder: holderOf(run, node) }
+  return { step, node: visit.node, visit: visit.visit, reach: reachOf(run, visit.node) }
 }
 
-/** The run's other steps that may have touched the same target, and are not taken back. */
-export function stepsBeside(run: Run, { node, visit, holder }: Comparable): OtherStep[] {
-  const all = [...run.visits.values(), ...[...run.past.values()].flat()]
-  return all.flatMap((other) => {
-    const first = other.firstCheckpoint === undefined ? undefined : run.checkpoints.get(other.firstCheckpoint)
-    if (!first || (other.node === node && other.visit === visit)) return []
-    if (!mayShare(holder, holderOf(run, other.node))) return []
-    const left = undoableCheckpoints(run, other)
-    return left.length === 0 ? [] : [besides(run, other, first, left)]
-  })
+/** Steps of a run that may have touched a target, and the visits that began runs which may have. */
+export interface Touching {
+  steps: OtherStep[]
+  below: { node: string; visit: number }[]
 }
 
-function besides(run: Run, visit: Visit, first: CheckpointRef, left: readonly CheckpointRef[]): OtherStep {
-  const began = first.at
-  const { changed, checkpoint } = visit
+/** What of a run, the same or another one of its family, may have touched the target of `of` and is not taken back. */
+export function touching(run: Run, { reach }: Comparable, isOf: (visit: Visit) => boolean): Touching {
+  const found: Touching = { steps: [], below: [] }
+  for (const visit of [...run.visits.values(), ...[...run.past.values()].flat()]) {
+    const first = firstOf(run, visit)
+    const own = reachOf(run, visit.node)
+    if (!first || isOf(visit) || !mayShare(reach, own)) continue
+    const left = undoableCheckpoints(run, visit)
+    if (left.length === 0) continue
+    if (own === 'below') found.below.push({ node: visit.node, visit: visit.visit })
+    else found.steps.push(toldOf(run, visit, first, left))
+  }
+  return found
+}
+
+function toldOf(run: Run, visit: Visit, first: CheckpointRef, left: readonly CheckpointRef[]): OtherStep {
+  const { changed, checkpoint, taken, group } = visit
   // Attempts before the last one may have led to what that one found.
-  const several = checkpoint !== first.jti || visit.taken !== undefined || visit.group !== undefined
-  const isKnown = changed && !several && !left.some((ref) => wasBegun(run, ref))
-  if (!isKnown) return { began }
-  return { began, ended: changed.at, change: { found: changed.found, left: changed.left } }
+  const isOne = checkpoint === first.jti && taken === undefined && group === undefined
+  if (!changed || !isOne || left.some((ref) => wasBegun(run, ref))) return { began: first.at }
+  return { began: first.at, ended: changed.at, change: { found: changed.found, left: changed.left } }
+}
+
+function firstOf(run: Run, { firstCheckpoint }: Visit): CheckpointRef | undefined {
+  return firstCheckpoint === undefined ? undefined : run.checkpoints.get(firstCheckpoint)
 }
 
 /** Somebody set out to undo it, and did not come to its end or failed. */
 function wasBegun(run: Run, { jti, undone }: CheckpointRef): boolean {
-  if (undone) return undone.begun
-  return [...run.rollbacks.values()].some(({ acts }) => acts.has(jti))
+  return undone ? undone.begun : [...run.rollbacks.values()].some(({ acts }) => acts.has(jti))
 }
 
-/** What a kind reaches is its own business: only what surely lies elsewhere is left out. */
-function holderOf(run: Run, id: string): Holder {
+function reachOf(run: Run, id: string): Reach {
   const node = run.graph.nodes.get(id)
-  const bound = node?.kind === 'tool_call' ? node.config.kind : node?.kind
-  switch (bound) {
+  switch (node?.kind === 'tool_call' ? node.config.kind : node?.kind) {
     case 'agent':
-      return typeof node?.config.agent === 'string' ? { agent: node.config.agent } : 'anyone'
+      return typeof node?.config.agent === 'string' ? { agent: node.config.agent } : 'anything'
     case 'write_file':
     case 'create_dir':
     case 'shell_run':
@@ -78,13 +83,18 @@ function holderOf(run: Run, id: string): Holder {
       return 'here'
     case 'http_request':
       return 'elsewhere'
+    case 'call':
+    case 'map':
+    case 'parallel':
+    case 'agent_loop':
+    case 'prompt_state':
+      return 'below'
     default:
-      return 'anyone'
+      return 'anything'
   }
 }
 
-function mayShare(a: Holder, b: Holder): boolean {
-  if (a === 'anyone' || b === 'anyone') return true
-  if (typeof a === 'object' && typeof b === 'object') return a.agent === b.agent
-  return a === 'here' && b === 'here'
+function mayShare(of: Reach, other: Reach): boolean {
+  if (other === 'anything' || other === 'below') return true
+  return typeof of === 'object' && typeof other === 'object' ? of.agent === other.agent : of === other
 }

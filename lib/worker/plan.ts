@@ -7,12 +7,9 @@ import type { RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import { verifyCheckpoint } from '@/lib/checkpoint/verify'
-import { comparable, stepsBeside } from '@/lib/engine/own-steps'
 import type { RunHeader } from '@/lib/engine/ports'
 import type { CheckpointRef, Run, Visit } from '@/lib/engine/run'
 import { readsOf, undoableCheckpoints } from '@/lib/engine/undoable'
-import { anyVisitOf } from '@/lib/engine/visit-states'
-import { isChangedSince } from '@/lib/rollback/changed-since'
 import {
   type Plan,
   type PlanGraph,
@@ -21,11 +18,10 @@ import {
   type StepNow,
 } from '@/lib/rollback/plan'
 import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
-import type { Action, SeenState, Snapshot } from '@/lib/runners/runner'
+import type { Snapshot } from '@/lib/runners/runner'
 import { boundedMap } from './bounded'
-import { effectsFor } from './effects'
+import { isChangedByOthers, stateNow } from './changed-since'
 import type { WorkerPorts } from './ports'
-import { readJson } from './run-book'
 
 export type PlanWish = ({ node: string } | { checkpoint: string }) & {
   scope?: RollbackScope
@@ -36,8 +32,6 @@ export type PlanWish = ({ node: string } | { checkpoint: string }) & {
 
 /** Steps whose checkpoints and targets are looked at at once. */
 const looksAtOnce = 16
-/** How long a target may take to say what state it is in before the plan goes on without. */
-const lookMs = 5000
 
 /** Everything the plan needs of one step, taken from the run in one turn of the book. */
 interface Noted {
@@ -200,9 +194,10 @@ async function lookAt(
   const { jti, snapshot, undo, reversible, at, ttlS, target, description } = ref
   const known = { jti, snapshot, undo, reversible, at, ttlS, target, description, verification }
   if (state === undefined || verification !== 'ok') return known
-  const seen = await stateNow(ports, { run, header, kind, actionHash }, ref, state)
+  const sealed = snapshotOf(ref, state)
+  const seen = await stateNow(ports, { run, header, kind, actionHash }, ref, sealed)
   if (!seen) return known
-  const changedSince = await isChangedByOthers(ports, header.runId, ref, seen)
+  const changedSince = await isChangedByOthers(ports, header.runId, ref, sealed, seen)
   return { ...known, stateHashNow: seen.hash, ...(changedSince && { changedSince }) }
 }
 
@@ -247,74 +242,6 @@ export async function verified(ports: WorkerPorts, runId: RunId, ref: Checkpoint
   })
   const { verification, problem } = verdict
   return { state: typeof state === 'object' ? state : undefined, verification, problem }
-}
-
-/** Whom to ask for the state of what a step acted on. */
-interface Asked {
-  /** Its graph and its start. */
-  run: Run
-  header: RunHeader
-  kind: string
-  actionHash: string | undefined
-}
-
-/** The target's state now; undefined when it does not say. */
-async function stateNow(
-  ports: WorkerPorts,
-  { run, header, kind, actionHash }: Asked,
-  ref: CheckpointRef,
-  state: JsonObject,
-): Promise<SeenState | undefined> {
-  const runner = ports.runnerOf(kind)
-  const action = actionHash && ((await readJson(ports.ledger, actionHash)) as unknown as Action)
-  if (!runner?.stateHash || !action) return undefined
-  const over = new AbortController()
-  const late = new AbortController()
-  void ports.timer.waitUntil(ports.timer.now() + lookMs, over.signal).then(() => late.abort())
-  const step = { node: ref.node, visit: ref.visit, attempt: 0, signal: late.signal, follows: [ref.jti] }
-  try {
-    return await runner.stateHash(action, snapshotOf(ref, state), effectsFor(ports, run, header, step))
-  } catch {
-    // It cannot be looked at now; the plan says so by leaving it out, and the undo itself will tell.
-    return undefined
-  } finally {
-    over.abort()
-  }
-}
-
-/** Did something else than this run's own steps change a target that is in this state now? */
-async function isChangedByOthers(
-  ports: WorkerPorts,
-  runId: RunId,
-  ref: CheckpointRef,
-  { hash, raw }: SeenState,
-): Promise<boolean> {
-  if (hash === snapshotHash(ref)) return false
-  const told = await ports.book.read(runId, (run) => {
-    const of = comparable(run, ref)
-    return of && { step: of.step, others: raw === of.step.change.left ? [] : stepsBeside(run, of) }
-  })
-  return told !== undefined && isChangedSince(told.step, told.others, raw) === true
-}
-
-/**
- * The same, looked at anew: whether a checkpoint's target was changed by somebody else since its step. Undefined when that
- * cannot be told, or the target does not say what state it is in.
- */
-export async function changedByNow(
-  ports: WorkerPorts,
-  runId: RunId,
-  ref: CheckpointRef,
-  state: JsonObject,
-): Promise<boolean | undefined> {
-  const asked = await ports.book.read(runId, (run, header): Asked | undefined => {
-    if (!comparable(run, ref)) return undefined
-    const kind = run.graph.nodes.get(ref.node)?.kind ?? ''
-    const actionHash = anyVisitOf(run, ref.node, ref.visit)?.action
-    return { run: { graph: run.graph, start: run.start } as Run, header, kind, actionHash }
-  })
-  const seen = asked && (await stateNow(ports, asked, ref, state))
-  return seen && (await isChangedByOthers(ports, runId, ref, seen))
 }
 
 /** The snapshot a checkpoint sealed. */

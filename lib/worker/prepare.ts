@@ -24,9 +24,10 @@ import type { CannotPrepare } from '@/lib/rollback/terms'
 import { actKey } from '@/lib/rollback/votes'
 import { EffectFailed, type Prepared, type Snapshot } from '@/lib/runners/runner'
 import { boundedMap } from './bounded'
+import { changedByNow } from './changed-since'
 import { failureOf } from './effects'
 import { HandedOver } from './handed-over'
-import { changedByNow, snapshotOf, verified } from './plan'
+import { snapshotOf, verified } from './plan'
 import { callOf, mayAnswerYet, type Undoing, withSignal } from './undo-act'
 
 /** Holders asked at once. */
@@ -82,11 +83,11 @@ async function said(of: Undoing, step: PlannedStep, until: number): Promise<Said
   if (statusWithoutAct(step.fate) !== undefined || state === undefined || verification !== 'ok') {
     return cannot(reasonOf(verification), problem?.message ?? step.sentence)
   }
-  const changed = rollback.overwrite ? false : await changedByNow(ports, hold.lease.runId, ref, state)
+  const snapshot = snapshotOf(ref, state)
+  const changed = rollback.overwrite ? false : await changedByNow(ports, hold.lease.runId, ref, snapshot)
   if (changed ?? step.changedSince) {
     return cannot('hash_mismatch', changedSentence({ label: step.label, checkpoint: ref }))
   }
-  const snapshot = snapshotOf(ref, state)
   const agent = typeof state.agent === 'string' && ref.undo === 'remote' ? state.agent : (step.agent ?? iss)
   const told = ref.undo === 'remote' ? await asked(of, step, ref, snapshot, until) : undefined
   if (told) return { ...told, agent, how: 'asked' }
