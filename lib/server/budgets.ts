@@ -1,11 +1,20 @@
 import type { RunId } from '@/lib/base/ids'
 import { EffectFailed } from '@/lib/runners/runner'
+import type { Store } from '@/lib/store/store'
 import type { ReachingStep } from '@/lib/worker/ports'
+import type { RunBook } from '@/lib/worker/run-book'
 import type { Budget } from '@/lib/workflow/graph'
-import type { Installation } from './installation'
+import type { GraphIndex } from '@/lib/workflow/graph-index'
 
 /** What runs spend: tokens of models, bytes written to files (agentd `[budget]`, NOTES 22). */
 export type Currency = 'modelTokens' | 'writtenBytes'
+
+/** Where runs, and those that began them, are read. */
+interface Runs {
+  readonly store: Store
+  readonly book: RunBook
+  graphOf(version: string): Promise<GraphIndex>
+}
 
 /** Counts kept in memory; of a run forgotten, the finished steps are counted anew. */
 const countsKept = 8_192
@@ -51,7 +60,7 @@ export class Budgets {
    * Counts one more run below the run that nobody began. Counted by this process, since its start. Throws EffectFailed
    * `too_many_children`.
    */
-  async countChild(house: Installation, step: ReachingStep): Promise<void> {
+  async countChild(house: Runs, step: ReachingStep): Promise<void> {
     const top = (await payersOf(house, step)).at(-1)?.runId ?? step.header.runId
     const begun = (this.#begun.get(top) ?? 0) + 1
     if (begun > this.#maxChildren) {
@@ -68,7 +77,7 @@ export class Budgets {
   }
 
   /** The step's purse: 0 asks whether anything is left. Throws EffectFailed `budget_exhausted`, naming the limit. */
-  purseOf(house: Installation, step: ReachingStep, currency: Currency): (amount: number) => Promise<void> {
+  purseOf(house: Runs, step: ReachingStep, currency: Currency): (amount: number) => Promise<void> {
     let chain: Promise<Payer[]> | undefined
     return async (amount) => {
       chain ??= payersOf(house, step)
@@ -79,7 +88,7 @@ export class Budgets {
     }
   }
 
-  async #spentBy(house: Installation, { runId }: Payer, currency: Currency): Promise<number> {
+  async #spentBy(house: Runs, { runId }: Payer, currency: Currency): Promise<number> {
     return this.#spent.get(`${currency} ${runId}`) ?? (await house.book.read(runId, (run) => run[currency]))
   }
 
@@ -110,7 +119,7 @@ export class Budgets {
   }
 }
 
-async function payersOf(house: Installation, { run, header }: ReachingStep): Promise<Payer[]> {
+async function payersOf(house: Runs, { run, header }: ReachingStep): Promise<Payer[]> {
   const payers: Payer[] = [{ runId: header.runId, budget: run.graph.graph.budget }]
   let above = header.parent
   while (above) {
