@@ -156,9 +156,11 @@ function Key({ agentKey, onRevoke }: { agentKey: AgentKey; onRevoke?: () => void
         <p className="mono [overflow-wrap:anywhere]">
           {kid} <span className="text-ink-3">{alg}</span>
         </p>
-        <p className="mono text-t1 text-ink-3 [overflow-wrap:anywhere]" title="Thumbprint (RFC 7638)">
-          {thumbprint}
-        </p>
+        {thumbprint !== kid && (
+          <p className="text-t1 text-ink-3 [overflow-wrap:anywhere]">
+            thumbprint <span className="mono">{thumbprint}</span>
+          </p>
+        )}
       </div>
       {endedAt === undefined ? (
         onRevoke && (

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { capacityWords, numberIn, placesWords, poolName } from './words'
+import { capacityWords, numberFault, numberIn, placesWords, poolName } from './words'
 
 it('names pools and says how full they are', () => {
   const limits = { connections: 64, connectionsPerWorkflow: 32, queuePerWorkflow: 10 }
@@ -16,6 +16,20 @@ it('names pools and says how full they are', () => {
 it('says what a machine hands out', () => {
   expect(capacityWords({ cpu: 8, memoryMb: 16_384, gpu: 0 })).toBe('8 processors, 16 GB')
   expect(capacityWords({ cpu: 1, memoryMb: 512, gpu: 2 })).toBe('1 processor, 512 MB, 2 GPUs')
+})
+
+it('says of each field what to write there', () => {
+  const places = { min: 1, max: 10_000, whole: true }
+  const share = { min: 0.1, max: 100, optional: true }
+  expect(['64', '0', 'many', '', '1.5'].map((text) => numberFault(text, places))).toEqual([
+    undefined,
+    ...Array(4).fill('Write a whole number from 1 to 10,000.'),
+  ])
+  expect(['', '0.5', 'x'].map((text) => numberFault(text, share))).toEqual([
+    undefined,
+    undefined,
+    'Write a number from 0.1 to 100, or leave it empty.',
+  ])
 })
 
 it('reads numbers as people write them', () => {

@@ -20,7 +20,26 @@ export function capacityWords({ cpu = 0, memoryMb = 0, gpu = 0 }: Resources): st
   return [count(cpu, 'processor'), memory, gpu > 0 ? count(gpu, 'GPU') : ''].filter(Boolean).join(', ')
 }
 
-/** Text of a field as a number; undefined when it is empty. NaN is told apart by the server. */
+/** What a number may be: from, to, and whether it is a whole one. */
+export interface NumberBound {
+  min: number
+  max: number
+  whole?: boolean
+  optional?: boolean
+}
+
+/** Why a text is no number of that kind, in one sentence that says what to write; undefined when it is one. */
+export function numberFault(text: string, { min, max, whole = false, optional = false }: NumberBound) {
+  const value = numberIn(text)
+  if (value === undefined && optional) return undefined
+  const fits = value !== undefined && value >= min && value <= max && (!whole || Number.isInteger(value))
+  if (fits) return undefined
+  const kind = whole ? 'a whole number' : 'a number'
+  const empty = optional ? ', or leave it empty' : ''
+  return `Write ${kind} from ${min.toLocaleString('en-US')} to ${max.toLocaleString('en-US')}${empty}.`
+}
+
+/** Text of a field as a number; undefined when it is empty, NaN when it is none. */
 export function numberIn(text: string): number | undefined {
   const trimmed = text.trim()
   return trimmed === '' ? undefined : Number(trimmed.replaceAll(',', ''))
