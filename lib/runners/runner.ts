@@ -68,6 +68,8 @@ export interface Effects {
   signal: AbortSignal
   /** When the signal fires for want of time, ms since the epoch; absent: not known. */
   until?: number
+  /** For a request to somebody else: given up a margin before the step itself is (time-left.ts). Absent: with the step. */
+  request?: { signal: AbortSignal; until: number }
   /** Derived from run, node, visit and attempt: the same effect has the same key. */
   idempotencyKey: string
   dryRun: boolean
@@ -418,6 +420,8 @@ export interface UndoRequest {
   /** The run's own `rollback_request` token, for remote agents, and its `jti`. */
   requestToken: string
   requestJti: string
+  /** What somebody else changed since is put back, too: in the runs that the step began. */
+  overwrite?: true
   /** What `perform` gave, when its completion was recorded; compensating requests are rendered from it. */
   output?: Json
 }

@@ -123,7 +123,8 @@ class ChildRollback {
     })
     if (plan.forbidden?.code === 'rollback_nothing') return 'nothing'
     if (plan.forbidden?.code === 'rollback_busy') return 'moved_on'
-    const wish = { rollback: this.rollback, reason: this.request.reason, by: 'engine' }
+    const { reason, overwrite } = this.request
+    const wish = { rollback: this.rollback, reason, by: 'engine', overwrite }
     try {
       await executePlan(this.ports, child, plan, wish, { lease: this.step.lease, lost: this.step.lost })
       return 'asked'
