@@ -110,6 +110,7 @@ export const problemStatus = {
   target_private: 422,
   effect_failed: 502,
   effect_timeout: 504,
+  run_out_of_time: 504,
   too_large: 413,
   // the installation
   store_busy: 503,
@@ -125,8 +126,8 @@ export const problemStatus = {
   lease_lost: 409,
   sequence_taken: 409,
   probe_taken: 409,
-  internal: 500,
   probe_held: 409,
+  internal: 500,
 } as const satisfies Record<string, number>
 
 export type ProblemCode = keyof typeof problemStatus

@@ -108,6 +108,16 @@ function artifactsOf({ graph, artifacts }: Run): Pick<Ending, 'artifacts'> {
   return { artifacts: [...artifacts].map(([name, writes]) => [name, writes.slice()]) }
 }
 
+/** The code of a step that was stopped because its run had no more time. */
+export const outOfRunTime = 'run_out_of_time'
+
+/** Steps are out of their run's time shortly before the run is, so the run may end by them. */
+function ranOutOfTime({ visits }: Run): boolean {
+  return [...visits.values()].some(
+    ({ state }) => state.status === 'failed' && state.error.code === outOfRunTime,
+  )
+}
+
 /** How the run ended; undefined while it has not. */
 export function endingOf(run: Run): Ending | undefined {
   const { state } = run
@@ -119,7 +129,7 @@ export function endingOf(run: Run): Ending | undefined {
     const output = kind !== 'terminate' && place?.state.status === 'done' ? place.state.output : undefined
     return { ...common, status: 'completed', output, reason: '' }
   }
-  if (state.outOfTime) return { ...common, status: 'timed_out' }
+  if (state.outOfTime || ranOutOfTime(run)) return { ...common, status: 'timed_out' }
   if (state.exhausted) return { ...common, status: 'failed', exhausted: state.exhausted }
   const declared = !run.walk || kind === 'fail' || state.cancelled !== undefined
   return { ...common, status: declared ? 'failed' : 'errored' }

@@ -20,6 +20,7 @@ import { checkBackend } from './llm-infer'
 import { pureAction } from './pure-action'
 import { actionOf, configOf, definedOnly } from './resolved'
 import { EffectFailed, type Effects, type ModelCall, type Performed, type Runner, type Step } from './runner'
+import { requestTime } from './time-left'
 import { oneLine } from './words'
 
 /** Of one tool result, and of one answer of the model. */
@@ -104,7 +105,7 @@ async function asked(wanted: ThinkDo, effects: Effects) {
   try {
     return await effects.models.ask(
       { backend: wanted.backend, messages, maxTokens: maxAnswerTokens },
-      effects.signal,
+      requestTime(effects).signal,
     )
   } catch (error) {
     if (error instanceof EffectFailed && error.code === 'budget_exhausted') return 'budget_exhausted' as const

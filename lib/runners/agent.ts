@@ -51,7 +51,7 @@ import {
   type UndoRequest,
 } from './runner'
 import { type HttpAnswer, judgedTarget, send } from './send'
-import { withMargin } from './time-left'
+import { requestTime, withMargin } from './time-left'
 import { oneLine, textOf } from './words'
 
 const taskPath = '/.well-known/holdpoint/task'
@@ -378,9 +378,10 @@ async function ask<T>(
  * How long the agent has, a little less than we wait. In the token and not in the body: the body of a request that is sent
  * again under its idempotency key has to be the same.
  */
-function deadlineOf({ until, now }: Effects): JsonObject {
+function deadlineOf(effects: Effects): JsonObject {
+  const { until } = requestTime(effects)
   if (until === undefined) return {}
-  return { 'hp.deadline_ms': Math.max(1, Math.floor(withMargin(until - now()))) }
+  return { 'hp.deadline_ms': Math.max(1, Math.floor(withMargin(until - effects.now()))) }
 }
 
 function downstreamOf({ id }: Registered): Downstream {
@@ -448,7 +449,7 @@ async function post(
     headers: { 'content-type': 'application/json', 'execution-context': token, 'user-agent': 'Holdpoint' },
     body: Buffer.from(body),
     privateTargets,
-    signal: effects.signal,
+    signal: requestTime(effects).signal,
   })
 }
 

@@ -22,6 +22,7 @@ import { renderJson } from '@/lib/nodes/template'
 import { notDone } from './dry-run'
 import { actionOf, configOf, definedOnly, givenText, refusal } from './resolved'
 import { EffectFailed, type McpTool, type Preview, type Runner, type Step } from './runner'
+import { requestTime } from './time-left'
 import { oneLine, previewText } from './words'
 
 const callDo = z.strictObject({
@@ -53,7 +54,7 @@ export const callMcpToolRunner: Runner = {
     // A dry run reaches nobody: what the tool says of itself stays unknown.
     const tool = effects.dryRun
       ? undefined
-      : await effects.mcp.tool(wanted.tool, effects.signal, wanted.server)
+      : await effects.mcp.tool(wanted.tool, requestTime(effects).signal, wanted.server)
     const consequence = narrowed(consequenceOf(wanted, tool), step.node)
     const target = oneLine(wanted.tool, 200)
     return {
@@ -93,7 +94,7 @@ export const callMcpToolRunner: Runner = {
     const { content, isError, structured } = await effects.mcp.call(
       wanted.tool,
       wanted.args as JsonObject,
-      effects.signal,
+      requestTime(effects).signal,
       wanted.server,
     )
     const output = { ...named, content, is_error: isError, structured }
@@ -102,7 +103,7 @@ export const callMcpToolRunner: Runner = {
 
   async probe(action, _snapshot, effects) {
     const { tool, server } = actionOf(callDo, action.do, action.node)
-    const described = await effects.mcp.tool(tool, effects.signal, server)
+    const described = await effects.mcp.tool(tool, requestTime(effects).signal, server)
     // A tool that may be called twice is called again; of any other only a person can tell.
     return described?.idempotent === true || described?.readOnly === true ? 'not_taken' : 'unknown'
   },

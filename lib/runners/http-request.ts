@@ -31,6 +31,7 @@ import { deeperThan, maxJsonDepth } from './parse-bounded'
 import { actionOf, configOf, definedOnly, given, givenText, refusal } from './resolved'
 import { EffectFailed, type Effects, type Performed, type Preview, type Runner } from './runner'
 import { type HttpAnswer, judgedTarget, maxBodyBytes, send, spokenTarget } from './send'
+import { requestTime } from './time-left'
 import { oneLine, previewText, textOf } from './words'
 
 const requestDo = z.strictObject({
@@ -161,7 +162,7 @@ async function exchange(
     target,
     ...encodedRequest({ ...wanted, headers }, key),
     privateTargets: effects.policy.privateTargets,
-    signal: effects.signal,
+    signal: requestTime(effects).signal,
   })
   return hide(answer)
 }

@@ -12,6 +12,7 @@ import { unknownBackend } from './models/unknown-backend'
 import { pureAction } from './pure-action'
 import { actionOf, configOf, definedOnly, refusal } from './resolved'
 import type { Effects, ModelAnswer, ModelCall, Runner } from './runner'
+import { requestTime } from './time-left'
 import { oneLine, previewText } from './words'
 
 /** agentd's bound of one answer. */
@@ -57,7 +58,7 @@ export const llmInferRunner: Runner = {
     for (let round = 1; round <= rounds; round++) {
       const answer = await effects.models.ask(
         { backend: wanted.backend, messages: [...messages], maxTokens, schema: contract?.schema },
-        effects.signal,
+        requestTime(effects).signal,
       )
       modelTokens += answer.usage.promptTokens + answer.usage.completionTokens
       const checked = contract ? contract.check(answer.text) : { value: null }

@@ -38,6 +38,7 @@ import {
 import { pureAction } from './pure-action'
 import { actionOf, configOf, definedOnly } from './resolved'
 import { EffectFailed, type Effects, type Performed, type Runner, type Step, type ToolOffer } from './runner'
+import { requestTime } from './time-left'
 import { oneLine } from './words'
 
 export const transitionTool = 'workflow__transition'
@@ -248,7 +249,7 @@ async function asked(turn: TurnDo, effects: Effects): Promise<Performed> {
       temperature: turn.temperature,
       topP: turn.top_p,
     },
-    effects.signal,
+    requestTime(effects).signal,
   )
   const modelTokens = usage.promptTokens + usage.completionTokens
   const said: TurnMessage = { role: 'assistant', text: clipped(text), ...(uses?.length ? { uses } : {}) }

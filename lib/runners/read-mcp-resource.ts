@@ -5,6 +5,7 @@ import { notDone } from './dry-run'
 import { pureAction } from './pure-action'
 import { actionOf, configOf, definedOnly, givenText } from './resolved'
 import type { Effects, Runner } from './runner'
+import { requestTime } from './time-left'
 import { oneLine } from './words'
 
 const readDo = z.strictObject({ uri: resourceUri, server: serverName.optional() })
@@ -28,7 +29,7 @@ export const readMcpResourceRunner: Runner = {
     const { uri, server } = await allowed(action.do, action.node, effects)
     const named = definedOnly({ uri, server })
     if (effects.dryRun) return notDone(named)
-    const { contents } = await effects.mcp.read(uri, effects.signal, server)
+    const { contents } = await effects.mcp.read(uri, requestTime(effects).signal, server)
     return { output: { ...named, contents } }
   },
 }

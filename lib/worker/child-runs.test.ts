@@ -5,6 +5,7 @@ import { verifyLedger } from '@/lib/ect/ledger-verify'
 import { signClaims, signHead } from '@/lib/ect/sign'
 import { testKey } from '@/lib/ect/testing/ledgers'
 import type { Command } from '@/lib/engine/commands'
+import { endingOf } from '@/lib/engine/outcome'
 import type { RunHeader } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
 import { noReach } from '@/lib/runners/no-reach'
@@ -331,7 +332,7 @@ describe('child runs', () => {
     }
   })
 
-  it('are cancelled when their step is out of time, which is what the step then gives', async () => {
+  it('are out of time before their step is, which is what the step then gives', async () => {
     const bench = new Bench({
       parent: { ...graphOf({ a: call('child', { timeoutS: 10 }) }), order: 'stepwise' },
       child: graphOf({ c: step(), d: step() }, ['c>d']),
@@ -347,12 +348,53 @@ describe('child runs', () => {
     const [child] = await bench.children(runId)
     expect(await look(ports, child as RunId, (run) => run.state)).toMatchObject({
       outOfTime: true,
-      reason: `a of ${runId} was out of time`,
+      reason: 'The run is out of its time budget',
     })
+    expect(
+      await look(ports, child as RunId, (run) => (run.start?.deadlineAt ?? 0) - (run.start?.at ?? 0)),
+    ).toBe(9_000)
     expect(await look(ports, runId, (run) => run.visits.get('a')?.state)).toMatchObject({
       status: 'done',
       label: 'error',
     })
+  })
+
+  it('have less time than whoever waits for them, down to the request, and each says whose time it was', async () => {
+    const bench = new Bench({
+      parent: { ...graphOf({ a: call('child') }), order: 'stepwise', budget: { maxRunS: 40 } },
+      child: graphOf({ c: step() }),
+    })
+    const began = bench.schedule.now()
+    const givenUp: Record<string, number> = {}
+    const noted = (name: string, signal?: AbortSignal) =>
+      signal?.addEventListener('abort', () => (givenUp[name] = bench.schedule.now() - began), { once: true })
+    bench.perform = async ({ signal, request }) => {
+      noted('request', request?.signal)
+      noted('step', signal)
+      return bench.takes(3_600_000, signal).catch(() => {
+        throw new EffectFailed('unreachable', 'It could not be reached.', { retriable: true })
+      }) as never
+    }
+    const ports = bench.process('one')
+    const runId = await bench.begin(ports, 'parent')
+    startWorker(ports, 'one')
+    await bench.pass(60_000, ended(ports, runId))
+    const [child] = (await bench.children(runId)) as [RunId]
+    const { deadlineAt = 0 } = (await look(ports, child, (run) => run.start)) ?? {}
+    // 40 s of the run, 36 of its step, 32.4 of the child; then the child's step, and what that asks of others.
+    const times = [givenUp.request, givenUp.step, deadlineAt - began, 36_000, 40_000].map(Number)
+    for (const [at, limit] of times.slice(1).entries()) expect(times[at], `link ${at}`).toBeLessThan(limit)
+    expect(deadlineAt - began).toBe(32_400)
+    expect(await look(ports, child, (run) => run.visits.get('c')?.state)).toMatchObject({
+      error: { code: 'run_out_of_time', description: 'c was not finished in the time that its run had left' },
+    })
+    expect(await look(ports, child, (run) => endingOf(run)?.status)).toBe('timed_out')
+    // The step that waited still had time to say so.
+    expect(await look(ports, runId, (run) => run.visits.get('a')?.state)).toMatchObject({
+      status: 'done',
+      label: 'error',
+    })
+    expect(bench.schedule.now() - began).toBeLessThan(36_000)
   })
 
   it('go on unharmed while the store does not answer whoever waits for them', async () => {

@@ -18,6 +18,7 @@ import type { Keeper, RunHeader } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
 import { visitOf } from '@/lib/engine/visit-states'
 import { type ChildOutcome, type ChildRuns, EffectFailed } from '@/lib/runners/runner'
+import { withMargin } from '@/lib/runners/time-left'
 import { triggerInput } from '@/lib/workflow/trigger-input'
 import { cancelRun } from './cancel-run'
 import { finalValueOf } from './final-value'
@@ -102,8 +103,7 @@ async function begin(
         dryRun: run.start?.dryRun ?? false,
         start: child.start,
         parent: { wid: header.wid, jti, depth },
-        // Children have what is left of their parent's time, and no more.
-        deadlineAt: endsAt(run),
+        deadlineAt: childDeadline(ports, step),
       },
       {
         create: {
@@ -125,6 +125,13 @@ async function begin(
     if (!isProblem(error, 'run_moved_on')) throw error
   }
   return undefined
+}
+
+/** A child is out of its time before the step that waits for it is, so that the step can say whose time it was. */
+function childDeadline({ timer }: WorkerPorts, { run, until }: ReachingStep): number | undefined {
+  if (until === undefined) return endsAt(run)
+  const now = timer.now()
+  return Math.floor(now + withMargin(until - now))
 }
 
 /** What a worker keeps for itself it keeps with all that follows from it. The header is read anew: it may be kept since. */

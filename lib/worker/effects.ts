@@ -24,6 +24,10 @@ export function effectsFor(
     runId: header.runId,
     signal: step.signal,
     ...(step.until !== undefined && { until: step.until }),
+    // Made when it is asked for: most steps ask nobody.
+    get request() {
+      return step.request?.()
+    },
     get idempotencyKey() {
       return sha256(`${header.runId}/${step.node}/${step.visit}/${step.attempt}`)
     },

@@ -13,13 +13,15 @@ import type { ActionRef, CheckpointTaken, StepFailure } from '@/lib/engine/comma
 import { parentsOfStep } from '@/lib/engine/draft'
 import { endsAt } from '@/lib/engine/due'
 import { nextFor } from '@/lib/engine/gate'
+import { outOfRunTime } from '@/lib/engine/outcome'
 import type { LeaseRef, RunHeader, SealedCheckpoint, StoredValue } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
 import { nodeKind } from '@/lib/nodes/registry'
 import { type Action, EffectFailed, type Effects, type Performed, type Snapshot } from '@/lib/runners/runner'
+import { withMargin } from '@/lib/runners/time-left'
 import type { ArtifactDeclaration, GraphNode } from '@/lib/workflow/graph'
 import { storedArtifact } from './artifact-values'
-import { Deadlines } from './deadlines'
+import { Deadlines, type WorkTime } from './deadlines'
 import { effectsFor, failureOf } from './effects'
 import { HandedOver } from './handed-over'
 import type { Hold } from './hold'
@@ -29,9 +31,6 @@ import type { KindRunner, WorkerPorts } from './ports'
 import { readJson } from './run-book'
 import { RunValues } from './run-values'
 import { jsonValue } from './values'
-
-/** The run's end is recorded first, and then what it stops: so the run says that its time was over. */
-const afterEndMs = 250
 
 /** A step as it stood when it was read from the run; kept outside the book's turn. */
 interface Standing {
@@ -54,7 +53,13 @@ interface Standing {
   maxCheckpoints?: number
   /** When the run is out of its time, ms since the epoch. */
   endsAt?: number
-  effects(attempt: number, signal: AbortSignal, follows?: readonly string[]): Effects
+  effects(attempt: number, time: WorkTime, follows?: readonly string[]): Effects
+}
+
+/** The time of one piece of a step's work. */
+interface StepTime extends WorkTime {
+  /** Why it was stopped, once the signal has fired. */
+  late(): EffectFailed
 }
 
 interface Resolved {
@@ -197,14 +202,14 @@ export class Steps {
 
   private effectsFactory(run: Run, header: RunHeader, node: string, visit: number): Standing['effects'] {
     const frozen = { graph: run.graph, start: run.start } as Run
-    const known = run.graph.nodes.get(node)
-    return (attempt, signal, follows = []) =>
+    return (attempt, { signal, until, request }, follows = []) =>
       effectsFor(this.ports, frozen, header, {
         node,
         visit,
         attempt,
         signal,
-        until: known && this.ports.timer.now() + this.limitMs({ node: known, endsAt: endsAt(run) }),
+        until,
+        request,
         follows,
         draining: this.draining,
         lost: this.hold.lost,
@@ -225,8 +230,8 @@ export class Steps {
   private async resolve(standing: Standing): Promise<Resolved> {
     const { node, visit, runner, values } = standing
     const step = { runId: this.lease.runId, node, visit }
-    const { action, preview } = await this.limited(standing, async (signal) => {
-      const effects = standing.effects(standing.attempt + 1, signal, standing.follows)
+    const { action, preview } = await this.limited(standing, async (time) => {
+      const effects = standing.effects(standing.attempt + 1, time, standing.follows)
       return runner.describe(await runner.resolve({ ...step, values }), step, effects)
     })
     const stored = jsonValue(action)
@@ -331,8 +336,8 @@ export class Steps {
     const { ports } = this
     checkCheckpointRoom(standing.checkpoints, standing.maxCheckpoints)
     const jti = ports.mint()
-    const snapshot = await this.limited(standing, async (signal) => {
-      const effects = standing.effects(attempt, signal, standing.follows)
+    const snapshot = await this.limited(standing, async (time) => {
+      const effects = standing.effects(attempt, time, standing.follows)
       return standing.runner.snapshot?.(action, effects, jti) ?? emptySnapshot()
     })
     const ttlS = snapshot.ttlS ?? DEFAULT_TTL_S
@@ -362,10 +367,10 @@ export class Steps {
     follows: string[],
   ): Promise<void> {
     const { node, visit } = standing
-    const outcome = await this.limited(standing, async (signal) => {
+    const outcome = await this.limited(standing, async (time) => {
       this.hold.check(this.ports.timer.now())
       try {
-        const effects = standing.effects(attempt, signal, follows)
+        const effects = standing.effects(attempt, time, follows)
         const done = await performed(standing, action, effects, snapshot)
         // Here, because an artifact that cannot be kept is a failure of the step like any other.
         return { ...done, kept: keptArtifacts(standing, done.artifacts) }
@@ -375,7 +380,7 @@ export class Steps {
           return undefined
         }
         this.note(error, standing)
-        return { error, outOfTime: signal.aborted }
+        return { error, late: time.signal.aborted ? time.late() : undefined }
       }
     })
     if (!outcome) return
@@ -405,20 +410,20 @@ export class Steps {
       await this.execute(report, { values: [value, ...kept.map(({ stored }) => stored)] })
       return
     }
-    const { error, outOfTime } = outcome
-    if (outOfTime && this.hold.lost.aborted) return
+    const { error, late } = outcome
+    if (late && this.hold.lost.aborted) return
     const refusal = refusalIn(error)
     if (refusal) {
       await this.execute({ type: 'rejected', node: node.id, visit, attempt, refusal })
       return
     }
     // A fault of ours in the middle of an effect says as little of it as a lost answer.
-    const unknown = error instanceof EffectFailed ? error.outcomeUnknown : outOfTime || !isProblem(error)
+    const unknown =
+      error instanceof EffectFailed ? error.outcomeUnknown : late !== undefined || !isProblem(error)
     if (unknown && action.consequence !== 'read_only' && !standing.dryRun) {
-      return this.settle(standing, action, attempt, { held: snapshot, follows, ifNot: 'fail' })
+      return this.settle(standing, action, attempt, { held: snapshot, follows, ifNot: 'fail', late })
     }
-    const failure = outOfTime ? failureOf(lateFor(node)) : failureOf(error)
-    await this.execute({ type: 'failed', node: node.id, visit, attempt, failure })
+    await this.execute({ type: 'failed', node: node.id, visit, attempt, failure: failureOf(late ?? error) })
   }
 
   /**
@@ -429,12 +434,18 @@ export class Steps {
     standing: Standing,
     action: Action,
     attempt: number,
-    how: { held?: Snapshot; checkpoint?: string; follows: string[]; ifNot: 'perform' | 'fail' },
+    how: {
+      held?: Snapshot
+      checkpoint?: string
+      follows: string[]
+      ifNot: 'perform' | 'fail'
+      late?: EffectFailed
+    },
   ): Promise<void> {
     const { node, visit, runner } = standing
     const snapshot = how.held ?? (await this.reopened(how.checkpoint))
-    const outcome = await this.limited(standing, async (signal) =>
-      snapshot ? probed(runner, action, snapshot, standing.effects(attempt, signal, how.follows)) : 'unknown',
+    const outcome = await this.limited(standing, async (time) =>
+      snapshot ? probed(runner, action, snapshot, standing.effects(attempt, time, how.follows)) : 'unknown',
     )
     if (this.hold.lost.aborted) return
     if (typeof outcome === 'object') return this.lookLater(outcome)
@@ -452,7 +463,8 @@ export class Steps {
     } else if (outcome === 'not_taken' && how.ifNot === 'perform') {
       await this.perform(standing, action, attempt, snapshot, how.follows)
     } else if (outcome === 'not_taken') {
-      await this.execute({ type: 'failed', node: node.id, visit, attempt, failure: failureOf(lateFor(node)) })
+      const failure = failureOf(how.late ?? lateFor(node))
+      await this.execute({ type: 'failed', node: node.id, visit, attempt, failure })
     } else {
       const sentence = `Did this take effect? ${action.sentence}`
       await this.execute({ type: 'unknown', node: node.id, visit, attempt, sentence })
@@ -482,24 +494,26 @@ export class Steps {
     return node.timeoutS ?? nodeKind(node.kind)?.timeoutS ?? 60
   }
 
-  /** Milliseconds the work may take: the step's own time, and no more than the run has left. */
-  private limitMs({ node, endsAt: runEnds }: Pick<Standing, 'node' | 'endsAt'>): number {
-    const own = this.timeoutS(node) * 1000
-    if (runEnds === undefined) return own
-    const left = runEnds + afterEndMs - this.ports.timer.now()
-    return left > 0 ? Math.min(own, left) : own
+  /** The step's own time, and a margin less than its run has left. What is asked of a run that is over has its own. */
+  private limitOf({ node, endsAt: runEnds }: Standing): { limitMs: number; late: () => EffectFailed } {
+    const ownMs = this.timeoutS(node) * 1000
+    const leftMs = runEnds === undefined ? Number.POSITIVE_INFINITY : runEnds - this.ports.timer.now()
+    const inRunMs = leftMs > 0 ? withMargin(leftMs) : ownMs
+    return inRunMs < ownMs
+      ? { limitMs: inRunMs, late: () => runOutOfTime(node) }
+      : { limitMs: ownMs, late: () => lateFor(node) }
   }
 
   /** Works under a signal that fires when the step is out of time or the worker may wait no longer. */
-  private limited<T>(standing: Standing, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { node } = standing
-    return this.deadlines.within(this.limitMs(standing), async (signal) => {
+  private limited<T>(standing: Standing, work: (time: StepTime) => Promise<T>): Promise<T> {
+    const { limitMs, late } = this.limitOf(standing)
+    return this.deadlines.within(limitMs, async (time) => {
       try {
-        return await work(signal)
+        return await work({ ...time, late })
       } catch (error) {
         // What says itself why it stopped is believed; anything else under a fired signal stopped for the signal.
         const speaks = error instanceof EffectFailed || isProblem(error)
-        throw signal.aborted && !speaks ? lateFor(node) : error
+        throw time.signal.aborted && !speaks ? late() : error
       }
     })
   }
@@ -570,6 +584,14 @@ function lateFor(node: GraphNode): EffectFailed {
   return new EffectFailed('effect_timeout', `${node.label} was not finished in time`, {
     errorType: 'timeout',
     retriable: true,
+  })
+}
+
+/** It is not tried again: its run has no time for that. */
+function runOutOfTime(node: GraphNode): EffectFailed {
+  return new EffectFailed(outOfRunTime, `${node.label} was not finished in the time that its run had left`, {
+    errorType: 'timeout',
+    retriable: false,
   })
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mintUuid, type RunId, runIdOf } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
+import { endingOf } from '@/lib/engine/outcome'
 import type { Run } from '@/lib/engine/run'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import { noReach } from '@/lib/runners/no-reach'
@@ -138,6 +139,79 @@ const ofNodes = (nodes: Record<string, Partial<GraphNode>>) =>
     ),
   )
 const statusOf = (node: string) => (run: Run) => run.visits.get(node)?.state.status
+
+describe('the time of a step', () => {
+  const ofRun = (nodes: Record<string, Partial<GraphNode>>, maxRunS?: number) =>
+    indexGraph({
+      ...graphOf(
+        Object.fromEntries(Object.entries(nodes).map(([id, node]) => [id, { kind: 'bench', ...node }])),
+      ),
+      budget: maxRunS === undefined ? {} : { maxRunS },
+    })
+  /** When the request of the step was given up, and when the step was, in ms from the run's beginning. */
+  async function givenUp(graph: GraphIndex) {
+    const at: { request?: number; step?: number } = {}
+    const bench: Bench = new Bench(
+      graph,
+      kind('read_only', async (_action, { signal, request }) => {
+        request?.signal.addEventListener('abort', () => (at.request = bench.schedule.now() - begins), {
+          once: true,
+        })
+        signal.addEventListener('abort', () => (at.step = bench.schedule.now() - begins), { once: true })
+        expect(request?.until).toBeLessThan(Number.POSITIVE_INFINITY)
+        await bench.takes(3_600_000, signal)
+        return { output: {} }
+      }),
+    )
+    await bench.begin()
+    startWorker(bench.ports, 'one')
+    await bench.pass(400_000, (run) => run.state.status === 'ended')
+    return { at, bench }
+  }
+
+  it('ends a margin before that of its run, which says that it was the run’s', async () => {
+    const { at, bench } = await givenUp(ofRun({ a: { timeoutS: 300 } }, 100))
+    expect(at.step).toBe(95_000)
+    expect(at.request).toBe(90_000)
+    expect(await bench.look((run) => run.visits.get('a')?.state)).toMatchObject({
+      status: 'failed',
+      error: { code: 'run_out_of_time', errorType: 'timeout' },
+    })
+    // It ended by itself: nobody had to stop it.
+    expect(await bench.look((run) => endingOf(run))).toMatchObject({ status: 'timed_out' })
+    expect(await bench.look(({ state }) => state)).not.toHaveProperty('outOfTime')
+    expect(bench.schedule.now() - begins).toBeLessThan(100_000)
+  })
+
+  it('is its own where the run has more, and its requests end before it', async () => {
+    const { at, bench } = await givenUp(ofRun({ a: { timeoutS: 20 } }, 100))
+    expect(at).toEqual({ request: 18_000, step: 20_000 })
+    expect(await bench.look((run) => run.visits.get('a')?.state)).toMatchObject({
+      status: 'failed',
+      error: { code: 'effect_timeout', description: 'a was not finished in time' },
+    })
+    expect(await bench.look((run) => endingOf(run))).toMatchObject({ status: 'failed' })
+  })
+
+  it('is not armed for requests that nobody makes', async () => {
+    const waits: number[] = []
+    const bench: Bench = new Bench(
+      ofRun({ a: { timeoutS: 20 } }),
+      kind('read_only', async () => ({ output: {} })),
+    )
+    const { timer } = bench.ports
+    const { waitUntil } = timer
+    timer.waitUntil = (until, signal) => {
+      waits.push(until - begins)
+      return waitUntil.call(timer, until, signal)
+    }
+    await bench.begin()
+    startWorker(bench.ports, 'one')
+    await bench.pass(400_000, (run) => run.state.status === 'ended')
+    expect(waits).toContain(20_000)
+    expect(waits).not.toContain(18_000)
+  })
+})
 
 describe('a worker', () => {
   it('keeps a deadline while another step is at work', async () => {
