@@ -1,7 +1,9 @@
 'use client'
+import { Ellipsis } from 'lucide-react'
 import Link from 'next/link'
 import { usePathname } from 'next/navigation'
 import { cx } from '@/components/ui/cx'
+import { Menu, MenuLink } from '@/components/ui/menu'
 import { links } from '@/lib/ui/links'
 import { useOverview } from '@/lib/ui/queries'
 import { isInRoom, rooms } from './rooms'
@@ -23,10 +25,10 @@ function WaitingCount({ className }: { className?: string }) {
   )
 }
 
-/** On a phone not all rooms fit: the one that is open is among those in sight. */
-function intoSight(link: HTMLAnchorElement | null): void {
-  link?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
-}
+const onPhone =
+  'max-md:h-14 max-md:min-w-0 max-md:flex-1 max-md:flex-col max-md:justify-center max-md:gap-1 max-md:rounded-none max-md:text-t1'
+const hereLook = 'font-medium text-ink max-md:shadow-[inset_0_2px_0_var(--ink)] md:bg-selected'
+const elsewhereLook = 'text-ink-2 hover:bg-hover [&>svg]:text-ink-3'
 
 /** The rooms at the side; on a phone, along the foot. */
 export function Rail() {
@@ -34,7 +36,7 @@ export function Rail() {
   return (
     <nav
       aria-label="Main"
-      className="flex gap-px border-r p-2 max-md:order-last max-md:overflow-x-auto max-md:gap-0 max-md:[scrollbar-width:none] max-md:border-r-0 max-md:border-t max-md:px-1 max-md:py-0 max-md:pb-[env(safe-area-inset-bottom)] md:flex-col max-md:group-has-[[data-phone-page]]/shell:hidden"
+      className="flex gap-px border-r p-2 max-md:order-last max-md:gap-0 max-md:border-r-0 max-md:border-t max-md:px-1 max-md:py-0 max-md:pb-[env(safe-area-inset-bottom)] md:flex-col max-md:group-has-[[data-phone-page]]/shell:hidden"
     >
       {rooms.map((room) => {
         const here = isInRoom(pathname, room.href)
@@ -43,14 +45,11 @@ export function Rail() {
             key={room.href}
             href={room.href}
             aria-current={here ? 'page' : undefined}
-            ref={here ? intoSight : undefined}
             className={cx(
               'ring-inside relative flex items-center rounded-r2 md:h-8 md:gap-2 md:px-2',
               room.href === links.settings() && 'md:mt-auto',
-              'max-md:h-14 max-md:min-w-16 max-md:flex-1 max-md:flex-col max-md:justify-center max-md:gap-1 max-md:rounded-none max-md:text-t1',
-              here
-                ? 'font-medium text-ink max-md:shadow-[inset_0_2px_0_var(--ink)] md:bg-selected'
-                : 'text-ink-2 hover:bg-hover [&>svg]:text-ink-3',
+              room.isLess ? 'max-md:hidden' : onPhone,
+              here ? hereLook : elsewhereLook,
             )}
           >
             {room.icon}
@@ -61,6 +60,36 @@ export function Rail() {
           </Link>
         )
       })}
+      <More pathname={pathname} />
     </nav>
+  )
+}
+
+/** On a phone: the rooms that do not fit along its foot. It wears the one that is open. */
+function More({ pathname }: { pathname: string }) {
+  const less = rooms.filter(({ isLess }) => isLess)
+  const here = less.find(({ href }) => isInRoom(pathname, href))
+  return (
+    <Menu
+      trigger={
+        <button
+          type="button"
+          aria-label={here ? `${here.word}, more rooms` : 'More rooms'}
+          className={cx('ring-inside flex items-center md:hidden', onPhone, here ? hereLook : elsewhereLook)}
+        >
+          {here?.icon ?? <Ellipsis size={16} strokeWidth={1.5} aria-hidden="true" />}
+          {here?.word ?? 'More'}
+        </button>
+      }
+    >
+      {less.map(({ word, href, icon }) => (
+        <MenuLink key={href}>
+          <Link href={href} aria-current={href === here?.href ? 'page' : undefined}>
+            {icon}
+            {word}
+          </Link>
+        </MenuLink>
+      ))}
+    </Menu>
   )
 }

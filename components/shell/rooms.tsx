@@ -10,16 +10,24 @@ import {
 } from '@/components/ui/icons'
 import { links } from '@/lib/ui/links'
 
+export interface Room {
+  word: string
+  href: string
+  icon: ReactNode
+  /** On a phone it stands behind "More": five words fit along its foot, and these are not what burns at night. */
+  isLess?: true
+}
+
 /** The rooms of the console, in the order of the rail. A room that is not built is not here. */
-export const rooms: { word: string; href: string; icon: ReactNode }[] = [
+export const rooms: Room[] = [
   { word: 'Overview', href: links.overview, icon: <OverviewIcon strokeWidth={1.25} /> },
   { word: 'Approvals', href: links.approvals(), icon: <ApprovalsIcon strokeWidth={1.25} /> },
   { word: 'Runs', href: links.runs(), icon: <RunsIcon strokeWidth={1.25} /> },
   { word: 'Breakers', href: links.breakers(), icon: <BreakersIcon strokeWidth={1.25} /> },
-  { word: 'Workflows', href: links.workflows, icon: <WorkflowsIcon strokeWidth={1.25} /> },
-  { word: 'Agents', href: links.agents(), icon: <AgentsIcon strokeWidth={1.25} /> },
+  { word: 'Workflows', href: links.workflows, icon: <WorkflowsIcon strokeWidth={1.25} />, isLess: true },
+  { word: 'Agents', href: links.agents(), icon: <AgentsIcon strokeWidth={1.25} />, isLess: true },
   // At the foot of the rail: where nobody works.
-  { word: 'Settings', href: links.settings(), icon: <SettingsIcon strokeWidth={1.25} /> },
+  { word: 'Settings', href: links.settings(), icon: <SettingsIcon strokeWidth={1.25} />, isLess: true },
 ]
 
 /** Pages that are reached from a room's own head. */
