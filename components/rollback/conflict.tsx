@@ -6,16 +6,26 @@ import { RelativeTime } from '@/components/ui/relative-time'
 import { StateShape } from '@/components/ui/state'
 import { links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
-import { asSentence } from '@/lib/view/frame'
+import { asSentence, plainActor } from '@/lib/view/frame'
 import type { RollbackView } from '@/lib/view/wire'
 import { scopeWords } from './plan-words'
 
-/** Which of two rollbacks wins: the broader one, and of equals the earlier (cascade section 6.8). */
-export function winnerWords(winner: Pick<RollbackView, 'scope'>, loser: Pick<RollbackView, 'scope'>): string {
+type Side = Pick<RollbackView, 'scope' | 'by'>
+
+/** Who won of two rollbacks and why: the broader one wins, and of equals the earlier (cascade section 6.8). */
+export function winnerWords(winner: Side, loser: Pick<Side, 'scope'>): string {
+  const won = `${whose(winner)} won`
   return reach[winner.scope] > reach[loser.scope]
-    ? 'It reaches further, and the broader of two rollbacks goes on.'
-    : 'It was asked for first, and of two that reach as far the earlier goes on.'
+    ? `${won}: it takes back “${lower(scopeWords[winner.scope])}”, the other “${lower(scopeWords[loser.scope])}”, and the broader of two wins.`
+    : `${won}: it reaches as far and was asked for first, and of two that reach as far the earlier wins.`
 }
+
+/** "Grace’s rollback", as a sentence begins. */
+export function whose({ by }: Pick<Side, 'by'>): string {
+  return by === 'engine' ? 'The one this run began by itself' : `${plainActor(by)}’s rollback`
+}
+
+const lower = (words: string) => `${words.charAt(0).toLowerCase()}${words.slice(1)}`
 
 const reach: Record<RollbackView['scope'], number> = { single: 0, sub_dag: 1, full_workflow: 2 }
 

@@ -20,7 +20,7 @@ import type { RunFold } from '@/lib/view/run-fold'
 import type { PlanFate, RollbackPlanView, RollbackView, RunDetail } from '@/lib/view/wire'
 import { AgentTable } from './agent-table'
 import { ChangedSince } from './changed-since'
-import { Conflict, winnerWords } from './conflict'
+import { Conflict, whose, winnerWords } from './conflict'
 import { fates, fatesOf, LockIcon, previewWashes } from './fates'
 import { PlanGraph } from './plan-graph'
 import {
@@ -148,7 +148,7 @@ export function Preview({
               <Conflict
                 urgent
                 other={winner}
-                title="Nothing was done: another rollback is under way."
+                title="Nothing was done: this one lost to a rollback under way."
                 why={winnerWords(winner, plan)}
                 labelOf={labelOf}
               />
@@ -156,8 +156,8 @@ export function Preview({
             {underWay && !winner && (
               <Conflict
                 other={underWay}
-                title="A rollback is under way."
-                why="One that reaches further takes it over; one that does not is refused."
+                title={`${whose(underWay)} is under way.`}
+                why="One that reaches further wins and takes it over; one that reaches as far or less is refused."
                 labelOf={labelOf}
               />
             )}

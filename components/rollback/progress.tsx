@@ -12,7 +12,7 @@ import type { RunLedger } from '@/lib/ui/ledger'
 import { useVerification } from '@/lib/ui/ledger-verify'
 import { useValue } from '@/lib/ui/run-queries'
 import { type AgentPart, agentParts, stepKey } from '@/lib/view/agent-parts'
-import { asSentence, plainActor } from '@/lib/view/frame'
+import { asSentence } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { PlanStep, RollbackPlanView, RollbackView, RunDetail } from '@/lib/view/wire'
 import { ActEvidence, type OnEvidence, type OpenedEvidence } from './act-evidence'
@@ -173,7 +173,7 @@ function Told({
       {broader && (
         <Conflict
           other={broader}
-          title="Another rollback took this one over."
+          title="This one lost: a broader rollback took it over."
           why={`${winnerWords(broader, rollback)} What was not taken back here, it takes back.`}
           labelOf={labelOf}
         />
@@ -181,8 +181,8 @@ function Told({
       {narrower && (
         <Conflict
           other={narrower}
-          title="This one took another rollback over."
-          why={`It reaches further. What ${plainActor(narrower.by)}’s had taken back already stays taken back.`}
+          title="This one won, and took a narrower rollback over."
+          why={`${winnerWords(rollback, narrower)} What the other had taken back already stays taken back.`}
           labelOf={labelOf}
         />
       )}

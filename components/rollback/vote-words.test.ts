@@ -46,7 +46,12 @@ it('names the turns of an agent’s steps', () => {
   expect(turnWords([21, 22])).toBe('21st and 22nd')
 })
 
-it('says why one of two rollbacks wins', () => {
-  expect(winnerWords({ scope: 'sub_dag' }, { scope: 'single' })).toContain('broader')
-  expect(winnerWords({ scope: 'sub_dag' }, { scope: 'sub_dag' })).toContain('earlier')
+it('says who of two rollbacks won, and why', () => {
+  const grace = { scope: 'sub_dag', by: 'person:grace' } as const
+  expect(winnerWords(grace, { scope: 'single' })).toBe(
+    'grace’s rollback won: it takes back “this step and all that followed”, the other “this step”, and the broader of two wins.',
+  )
+  expect(winnerWords(grace, { scope: 'sub_dag' })).toBe(
+    'grace’s rollback won: it reaches as far and was asked for first, and of two that reach as far the earlier wins.',
+  )
 })
