@@ -29,7 +29,7 @@ import type { AgentRecord } from '@/lib/store/agents'
 import { jsonValue } from '@/lib/worker/values'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { AgentRates } from './doors/agent-rates'
-import { hasPart } from './doors/part-in-run'
+import { hasPart } from './doors/did-steps'
 import type { Installation } from './installation'
 import { keepDerived } from './workflows'
 
@@ -162,6 +162,7 @@ async function joinVerified(
   house: Installation,
   { claims, principal, token }: VerifiedAgent,
   links: Readonly<Record<string, string>>,
+  tells = true,
 ): Promise<Joined> {
   const now = house.ports.timer.now()
   ratesOf(house).tokens.spend(principal.id, now)
@@ -187,7 +188,7 @@ async function joinVerified(
     if (same) return same
     throw error
   }
-  await tell(house, runId, fact)
+  if (tells) await tell(house, runId, fact)
   const row = (await house.store.ledger.row(runId, claims.jti)) as StoredRow
   return { run: runId, seq: row.seq }
 }
@@ -408,11 +409,33 @@ export async function joinCall(house: Installation, request: Request): Promise<V
   return verified
 }
 
-/** Joins the token of a verified request to its run, where its agent is part of that run; elsewhere it is left alone. */
-export async function joinIfOurs(house: Installation, verified: VerifiedAgent): Promise<void> {
+/**
+ * The token that an agent showed at a protocol endpoint stands in its run as any other does, where its agent is part of one
+ * here and the drafts name its act; a name that an agent made up for its call is no step. `isRequest`: the door acts on it
+ * itself, so nothing else follows from it, and where it does not fit its run (it names no parents, or the run is over) it
+ * is a request all the same. Throws Problem as `joinCall` does for any other.
+ */
+export async function joinShown(
+  house: Installation,
+  verified: VerifiedAgent,
+  isRequest: boolean,
+): Promise<void> {
+  if (draftMeaning(verified.claims.exec_act) === undefined) return
+  try {
+    await joinIfOurs(house, verified, !isRequest)
+  } catch (error) {
+    if (!isRequest || !isProblem(error) || error.status >= 500) throw error
+  }
+}
+
+/**
+ * Joins the token of a verified request to its run, where its agent is part of that run; elsewhere it is left alone.
+ * `tells`: an error that it states is acted on.
+ */
+export async function joinIfOurs(house: Installation, verified: VerifiedAgent, tells = true): Promise<void> {
   const runId = runIdOf(verified.claims.wid)
   if (!(await house.store.ledger.header(runId))) return
   const { id } = verified.principal
   if (!(await house.book.read(runId, (run) => belongs(run, id)))) return
-  await joinVerified(house, verified, {})
+  await joinVerified(house, verified, {}, tells)
 }

@@ -132,8 +132,7 @@ export function memoryCircuits(waits: () => Iterable<[RunId, readonly string[]]>
     },
     async unhold({ downstream, approval, heldAt, releasedAt }) {
       const hold = holds.get(downstream)
-      const isSame =
-        hold?.approval === approval && hold.heldAt === heldAt && hold.releasedAt === releasedAt
+      const isSame = hold?.approval === approval && hold.heldAt === heldAt && hold.releasedAt === releasedAt
       return isSame && holds.delete(downstream)
     },
     async waiting(circuit, limit) {

@@ -36,7 +36,10 @@ export function sqliteCircuits(db: Database, writer: GroupWriter | undefined): C
     },
     list: async (limit) => sql.list.all(limit).map(recordOf),
     ofDownstream: async (downstream) => sql.ofDownstream.all(downstream).map(recordOf),
-    news: async (after) => ({ circuits: sql.after.all(after).map(recordOf), holds: sql.holds.all().map(holdOf) }),
+    news: async (after) => ({
+      circuits: sql.after.all(after).map(recordOf),
+      holds: sql.holds.all().map(holdOf),
+    }),
     async commit(commit) {
       const bytes = commit.tokens.reduce((sum, { token }) => sum + token.length, 500)
       return writing().submit(bytes, () => applyCommit(sql, commit))
@@ -119,8 +122,7 @@ type Statements = ReturnType<typeof statements>
 
 const columns =
   'id, wid, caller, downstream, state, revision, last_hash AS lastHash, mark, updated_at AS updatedAt'
-const holdColumns =
-  'downstream, run_id AS runId, approval, held_at AS heldAt, released_at AS releasedAt'
+const holdColumns = 'downstream, run_id AS runId, approval, held_at AS heldAt, released_at AS releasedAt'
 const nextMark = '(SELECT coalesce(max(mark), 0) + 1 FROM circuits)'
 const callColumns =
   'circuit_id AS circuit, second, calls, failed, rejected, total_ms AS totalMs, max_ms AS maxMs'

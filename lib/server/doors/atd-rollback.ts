@@ -3,7 +3,7 @@
  * token; its parents name the checkpoint. The same request gets the first answer again, looked up before the replay
  * check; who is not part of the run gets 403.
  */
-import { refuseReplay, verifyAgentRequest } from '@/lib/auth/agents'
+import { verifyAgentRequest } from '@/lib/auth/agents'
 import { hashJson } from '@/lib/base/hash'
 import { prefixed, type RollbackId, runIdOf } from '@/lib/base/ids'
 import type { Json } from '@/lib/base/json'
@@ -16,6 +16,7 @@ import { readJson } from '@/lib/worker/run-book'
 import type { Installation } from '../installation'
 import { askRollback } from './ask-rollback'
 import { awaitRollback } from './await-rollback'
+import { takeToken } from './caller'
 import { placeAsAncestor } from './part-in-run'
 
 /** What the agent is told: the draft's result, and where to look for the rest. */
@@ -56,9 +57,9 @@ export async function rollbackForAgent(
   }
   const agent = await installation.agents.get(principal.id)
   if (!agent) throw new Problem('ect_key_unknown', `${principal.id} is registered no more`)
-  const caller = { agent, principal, signed: verified }
+  const caller = { agent, principal, signed: verified, asks: true }
   const { runId, checkpoint } = await placeAsAncestor(installation, caller, claims.par[0] ?? '')
-  await refuseReplay(installation.store.ledger, verified)
+  await takeToken(installation, caller)
   const cascade = readClaim(claims.ext, 'cascade')
   const reason = readClaim(claims.ext, 'reason')
   const rollback = prefixed('rb', installation.ports.mint())

@@ -9,6 +9,7 @@ import { sha256 } from '@/lib/base/hash'
 import { Problem } from '@/lib/base/problem'
 import { meaningOf, readClaim } from '@/lib/ect/vocabulary'
 import type { AgentRecord } from '@/lib/store/agents'
+import { joinShown } from '../ingest'
 import type { Installation } from '../installation'
 import { certifiedAgent } from './client-certificate'
 
@@ -17,6 +18,8 @@ export interface Caller {
   principal: AgentPrincipal
   /** What it signed for this request; absent when its certificate proved it. */
   signed?: VerifiedAgent
+  /** The token is what the door acts on, not only a proof of who calls. */
+  asks?: boolean
 }
 
 /**
@@ -57,7 +60,7 @@ async function signedCaller(
   if (bound !== undefined && bound !== sha256(body ?? new Uint8Array())) {
     throw new Problem('ect_claim_invalid', 'The token was signed for another body than the one it came with.')
   }
-  return { agent: await registered(house, principal.id), principal, signed }
+  return { agent: await registered(house, principal.id), principal, signed, asks: acts.length > 0 }
 }
 
 async function certifiedCaller(house: Installation, request: Request): Promise<Caller> {
@@ -81,9 +84,14 @@ async function registered(house: Installation, id: string): Promise<AgentRecord>
   )
 }
 
-/** Refuses a token that was used before; from now on it was. A certificate serves any number of requests. */
-export async function refuseRepeated(house: Installation, { signed }: Caller): Promise<void> {
-  if (signed) await refuseReplay(house.store.ledger, signed)
+/**
+ * Refuses a token that was used before; from now on it was, and stands in the run that it is of. Called once it is known
+ * that the caller may ask, before anything is done. A certificate serves any number of requests.
+ */
+export async function takeToken(house: Installation, { signed, asks = false }: Caller): Promise<void> {
+  if (!signed) return
+  await refuseReplay(house.store.ledger, signed)
+  await joinShown(house, signed, asks)
 }
 
 /** Whom an administrator gave the role may take whole workflows back (NOTES 3.7). */

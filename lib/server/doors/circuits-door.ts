@@ -9,7 +9,7 @@ import type { CircuitStatus } from '@/lib/breaker/terms'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
 import { listCircuits } from '../circuits'
 import type { Installation } from '../installation'
-import { callerOf, refuseRepeated } from './caller'
+import { callerOf, takeToken } from './caller'
 import { certifiedAgent } from './client-certificate'
 
 /** A downstream as this installation finds it: of its circuits there, the worst. */
@@ -47,7 +47,7 @@ async function sightOf(
   const { headers } = request
   if (headers.has('execution-context') || certifiedAgent(request) !== undefined) {
     const caller = await callerOf(house, request, [])
-    await refuseRepeated(house, caller)
+    await takeToken(house, caller)
     const { domain } = caller.agent
     return async ({ downstream }) =>
       downstream.kind === 'agent' && (await house.agents.get(downstream.id))?.domain === domain

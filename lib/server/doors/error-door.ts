@@ -7,7 +7,7 @@ import { isProblem, Problem } from '@/lib/base/problem'
 import type { ErrorType, Severity } from '@/lib/engine/facts'
 import type { Installation } from '../installation'
 import { answered } from './answered'
-import { type Caller, refuseRepeated } from './caller'
+import { type Caller, takeToken } from './caller'
 import { placeInChain } from './part-in-run'
 
 export interface ErrorTold {
@@ -32,7 +32,7 @@ export async function tellError(house: Installation, caller: Caller, told: Error
   const known = await house.answers.answer(scope, told.errorId)
   if (known) return repeated(known.requestHash === requestHash, told, known.body)
   const { runId } = await placeInChain(house, caller, told.checkpointId)
-  await refuseRepeated(house, caller)
+  await takeToken(house, caller)
   const answer = { scope, key: told.errorId, requestHash, status: 202, body }
   try {
     await house.book.execute(

@@ -11,8 +11,9 @@ import type { CannotPrepare, RollbackScope } from '@/lib/rollback/terms'
 import { makePlan, verified } from '@/lib/worker/plan'
 import type { Installation } from '../installation'
 import { answered } from './answered'
-import { type Caller, mayCoordinate, refuseRepeated } from './caller'
-import { hasPart, outside, placeAsAncestor, runOf } from './part-in-run'
+import { type Caller, mayCoordinate, takeToken } from './caller'
+import { hasPart } from './did-steps'
+import { outside, placeAsAncestor, runOf } from './part-in-run'
 import { rollbackIdOf, rollbackUrn } from './rollback-ids'
 
 export interface PrepareAsk {
@@ -77,11 +78,11 @@ async function voteOn(house: Installation, caller: Caller, ask: PrepareAsk): Pro
     ...more,
   })
   if (await isUnknownInItsRun(house, caller, ask.checkpointId)) {
-    await refuseRepeated(house, caller)
+    await takeToken(house, caller)
     return cannot('unknown_checkpoint')
   }
   const { runId, checkpoint } = await placeAsAncestor(house, caller, ask.checkpointId)
-  await refuseRepeated(house, caller)
+  await takeToken(house, caller)
   if (checkpoint.purged) return cannot('expired')
   if (!checkpoint.reversible) return cannot('irreversible')
   const { verification } = await verified(house.ports, runId, checkpoint)

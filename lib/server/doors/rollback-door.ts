@@ -23,7 +23,7 @@ import type { Installation } from '../installation'
 import { answered } from './answered'
 import { askRollback } from './ask-rollback'
 import { awaitRollback } from './await-rollback'
-import { type Caller, mayCoordinate, refuseRepeated } from './caller'
+import { type Caller, mayCoordinate, takeToken } from './caller'
 import { placeAsAncestor, runOf } from './part-in-run'
 import { preparedVote } from './prepare-door'
 import { rollbackIdOf, rollbackUrn } from './rollback-ids'
@@ -141,7 +141,7 @@ async function askNow(
   const { runId, checkpoint } = await placeAsAncestor(house, caller, ask.checkpointId)
   const vote = await preparedVote(house, caller, ask.rollbackId)
   if (vote && vote.checkpointId !== ask.checkpointId) mustBeSame('', requestHash, ask)
-  await refuseRepeated(house, caller)
+  await takeToken(house, caller)
   const wish = {
     checkpoint: checkpoint.jti,
     scope: ask.scope ?? vote?.scope ?? 'sub_dag',

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { bareId } from '@/lib/ect/aerr-words'
 import { scopeOfCascade } from '@/lib/rollback/scope'
-import { callerOf, refuseRepeated } from '../doors/caller'
+import { callerOf, takeToken } from '../doors/caller'
 import { checkpointAnswer } from '../doors/checkpoint-door'
 import { circuitsFor, printedTime } from '../doors/circuits-door'
 import { bodyOf, door } from '../doors/door'
@@ -74,7 +74,7 @@ export const postCascadeRollback = door(async (house, request) => {
 export const getCascadeCheckpoint = door(async (house, request, params) => {
   const caller = await callerOf(house, request, [])
   const place = await placeAsAncestor(house, caller, bareId(String(params.id ?? '')))
-  await refuseRepeated(house, caller)
+  await takeToken(house, caller)
   return json(await checkpointAnswer(house, place.runId, place.checkpoint.jti))
 })
 
