@@ -4,134 +4,285 @@
  *   free ──▶ in hand ──▶ calls whoever undoes it ──▶ over, and what it kept waiting is free
  *            at most 64    at most 32, and one of each agent unless it takes more
  *
- * An act in hand has its tokens written while another one calls; so bookkeeping keeps no agent waiting. When the worker
- * stops or loses the run nothing more is begun, and what is under way ends first.
+ * Bookkeeping keeps no agent waiting. What an act needs is looked up while those before it are at work; an agent has
+ * more in hand than it takes at once, so that the next one is begun when the one before is answered; and the end of an
+ * act and the beginning of what may follow are one commit:
+ *
+ *   agent     ├── undoes a ──┤        ├── undoes b ──┤
+ *   ledger                    a ends,                 b ends,
+ *                             b begins                c begins
+ *
+ * b may be what a kept waiting: nothing of b happens before that commit is durable, and if the end of a is not granted
+ * b does not begin. When the worker stops or loses the run nothing more is begun, and what is under way ends first.
  */
-
+import type { Command } from '@/lib/engine/commands'
+import type { StoredValue } from '@/lib/engine/ports'
 import { ActOrder } from '@/lib/rollback/act-order'
 import type { ActGraph } from '@/lib/rollback/critical-path'
 import type { PlannedStep } from '@/lib/rollback/plan'
 import type { RollbackStatus } from '@/lib/rollback/terms'
-import { actKey } from '@/lib/rollback/votes'
 import { HandedOver } from './handed-over'
-import type { WorkerPorts } from './ports'
-import type { Turn, Undoing } from './undo-act'
+import type { Turns } from './undo-turns'
+import type { Undoing } from './undoing'
 
 /** Acts whose tokens are being written or whose undo is under way. */
 const inHandAtOnce = 64
-/** Undos under way, all agents together. */
-const callsAtOnce = 32
-/** Undos of this installation itself that are under way. */
-const hereAtOnce = 16
+/** Of each agent this many more are in hand than it takes at once. */
+const inHandBeyond = 2
+/** Acts that are looked up before they are in hand: their state lies open in memory. */
+const aheadAtOnce = 64
+const aheadOfEach = 3
+
+/** How one act is carried out. */
+export interface Act {
+  /** Looks up what it needs, which changes nothing. */
+  makeReady(): void
+  /** What begins it in the commit that ends another one; undefined where it begins by itself. */
+  beginning(): Command | undefined
+  /** Carries it out; `began`: the token of its beginning, where it was begun so. Says what it came to. */
+  run(began?: string): Promise<RollbackStatus>
+}
+
+/** What an act tells whoever carries out all of them. */
+export interface ActHooks {
+  /** Makes its end durable. */
+  end(command: Command, values: StoredValue[]): Promise<void>
+  /** Whoever undoes it is at it. */
+  called(): void
+}
 
 export interface ActResult {
   step: PlannedStep
   status: RollbackStatus
 }
 
-/** Carries out acts in the order the graph asks for; the results in the plan's order. `act` does one and says what it came to. */
-export async function executeActs(
-  { draining }: Pick<Undoing, 'draining'>,
+/** Carries out acts in the order the graph asks for; the results in the plan's order. */
+export function executeActs(
+  of: Undoing,
   acts: readonly PlannedStep[],
   graph: ActGraph | 'chain',
-  act: (step: PlannedStep) => Promise<RollbackStatus>,
+  turns: Turns,
+  actOf: (step: PlannedStep, hooks: ActHooks) => Act,
 ): Promise<ActResult[]> {
-  const order = new ActOrder(acts, graph)
-  const results = new Map<string, RollbackStatus>()
-  const place = new Map(acts.map((step, at) => [actKey(step), at]))
-  const free: PlannedStep[] = []
-  const inHand = new Set<Promise<void>>()
-  let fault: { error: unknown } | undefined
-  const take = () => {
-    const more = order.take()
-    if (more.length === 0) return
-    free.push(...more)
-    free.sort((a, b) => (place.get(actKey(a)) ?? 0) - (place.get(actKey(b)) ?? 0))
-  }
-  const begin = (step: PlannedStep) => {
-    const work = act(step)
-      .then(
-        (status) => {
-          results.set(actKey(step), status)
-          order.over(step)
-        },
-        (error: unknown) => {
-          fault ??= { error }
-        },
-      )
-      .finally(() => inHand.delete(work))
-    inHand.add(work)
-  }
-  while (!order.isOver) {
-    take()
-    while (fault === undefined && !draining.aborted && inHand.size < inHandAtOnce && free.length > 0) {
-      begin(free.shift() as PlannedStep)
-    }
-    if (inHand.size === 0) break
-    await Promise.race(inHand)
-  }
-  if (fault) throw fault.error
-  if (!order.isOver) throw new HandedOver('rollback')
-  return acts.map((step) => ({ step, status: results.get(actKey(step)) as RollbackStatus }))
+  return new Execution(of, acts, graph, turns, actOf).run()
 }
 
-/** Whose turn it is to be called: each agent takes as many undos at once as it says, one unless it says more. */
-export class Turns {
-  private readonly all = new Lane(callsAtOnce)
-  private readonly lanes = new Map<string, Promise<Lane>>()
+/** One agent's part: or this installation's own. */
+interface Part {
+  /** In the plan's order. */
+  readonly acts: PlannedStep[]
+  /** Acts that may begin, in the plan's order. */
+  readonly free: PlannedStep[]
+  readonly inHandAtOnce: number
+  inHand: number
+  /** How many of `acts` were looked at; and how many of those wait, ready, for their turn. */
+  looked: number
+  ready: number
+}
+
+function partOf(most: number): Part {
+  return { acts: [], free: [], inHandAtOnce: most, inHand: 0, looked: 0, ready: 0 }
+}
+
+class Execution {
+  private readonly order: ActOrder<PlannedStep>
+  private readonly place: ReadonlyMap<PlannedStep, number>
+  private readonly parts = new Map<string | undefined, Part>()
+  private readonly results = new Map<PlannedStep, RollbackStatus>()
+  private readonly known = new Map<PlannedStep, Act>()
+  private readonly ready = new Set<PlannedStep>()
+  private readonly begun = new Set<PlannedStep>()
+  /** Its end is being written: its place is another one's. */
+  private readonly ending = new Set<PlannedStep>()
+  private inHand = 0
+  private atWork = 0
+  private fault: { error: unknown } | undefined
+  private settle: () => void = () => undefined
 
   constructor(
-    private readonly ports: Pick<WorkerPorts, 'agents'>,
-    private readonly wid: string,
-  ) {}
+    private readonly of: Undoing,
+    private readonly acts: readonly PlannedStep[],
+    graph: ActGraph | 'chain',
+    turns: Turns,
+    private readonly actOf: (step: PlannedStep, hooks: ActHooks) => Act,
+  ) {
+    this.order = new ActOrder(acts, graph)
+    this.place = new Map(acts.map((step, at) => [step, at]))
+    for (const step of acts) {
+      const { agent } = step
+      const part = this.parts.get(agent) ?? partOf(turns.atOnce(agent) + inHandBeyond)
+      this.parts.set(agent, part)
+      part.acts.push(step)
+    }
+  }
 
-  /** A turn with that agent; with this installation itself where there is none. */
-  with(agent: string | undefined): Turn {
-    return async () => {
-      const lane = await this.laneOf(agent)
-      const leave = await lane.enter()
-      const leaveAll = await this.all.enter()
-      return () => {
-        leaveAll()
-        leave()
+  async run(): Promise<ActResult[]> {
+    const settled = new Promise<void>((resolve) => {
+      this.settle = resolve
+    })
+    this.free(this.order.take())
+    this.goOn()
+    await settled
+    if (this.fault) throw this.fault.error
+    if (!this.order.isOver) throw new HandedOver('rollback')
+    return this.acts.map((step) => ({ step, status: this.results.get(step) as RollbackStatus }))
+  }
+
+  private get mayBegin(): boolean {
+    return this.fault === undefined && !this.of.draining.aborted && this.inHand < inHandAtOnce
+  }
+
+  private goOn(): void {
+    for (let step = this.next(); step; step = this.next()) this.begin(step)
+    if (this.atWork === 0) this.settle()
+  }
+
+  /** Takes the first in the plan's order whose agent has room for it; it is in hand then. */
+  private next(may: (step: PlannedStep) => boolean = () => true): PlannedStep | undefined {
+    if (!this.mayBegin) return undefined
+    let first: Part | undefined
+    for (const part of this.parts.values()) {
+      const [head] = part.free
+      if (!head || part.inHand >= part.inHandAtOnce || !may(head)) continue
+      if (!first || this.placeOf(head) < this.placeOf(first.free[0] as PlannedStep)) first = part
+    }
+    const step = first?.free.shift()
+    if (step) this.takeInHand(step)
+    return step
+  }
+
+  private takeInHand(step: PlannedStep): void {
+    const part = this.partOf(step)
+    this.inHand += 1
+    part.inHand += 1
+    this.atWork += 1
+    this.begun.add(step)
+    if (this.ready.delete(step)) part.ready -= 1
+  }
+
+  private begin(step: PlannedStep, began?: string): void {
+    void this.act(step)
+      .run(began)
+      .then(
+        (status) => {
+          this.results.set(step, status)
+          // What was answered long ago has no end to write.
+          if (this.leave(step)) this.over(step)
+        },
+        (error: unknown) => {
+          this.leave(step)
+          this.fault ??= { error }
+        },
+      )
+      .finally(() => {
+        this.known.delete(step)
+        this.ending.delete(step)
+        this.atWork -= 1
+        this.goOn()
+      })
+  }
+
+  /** Gives its place in hand to another; false where it has none any more. */
+  private leave(step: PlannedStep): boolean {
+    if (this.ending.has(step)) return false
+    this.ending.add(step)
+    this.inHand -= 1
+    this.partOf(step).inHand -= 1
+    return true
+  }
+
+  private over(step: PlannedStep): void {
+    this.order.over(step)
+    this.free(this.order.take())
+  }
+
+  /** The act's end, and the beginning of what may follow, in one commit. */
+  private async end(step: PlannedStep, command: Command, values: StoredValue[]): Promise<void> {
+    const { ports, hold } = this.of
+    this.leave(step)
+    this.order.over(step)
+    const freed = this.order.take()
+    const next = this.nextAlong(freed)
+    try {
+      const [, ...began] = await ports.book.executeAll(
+        hold.lease.runId,
+        [command, ...next.map(({ beginning }) => beginning)],
+        { ...hold.along, values },
+      )
+      for (const [at, one] of next.entries()) {
+        const granted = began[at]
+        if (granted && 'decision' in granted) this.begin(one.step, granted.decision.facts[0]?.jti)
+        else this.notBegun(one.step, granted?.refusal)
       }
+    } catch (error) {
+      for (const one of next) this.notBegun(one.step, error)
+      throw error
+    }
+    this.free(freed.filter((other) => !this.begun.has(other)))
+  }
+
+  /** What begins in the commit that ends another act: of what that one kept waiting, and of what is free already. */
+  private nextAlong(freed: readonly PlannedStep[]): { step: PlannedStep; beginning: Command }[] {
+    const along: { step: PlannedStep; beginning: Command }[] = []
+    const may = (step: PlannedStep) => {
+      const part = this.partOf(step)
+      return part.inHand < part.inHandAtOnce && this.known.get(step)?.beginning() !== undefined
+    }
+    const add = (step: PlannedStep) => {
+      const beginning = this.known.get(step)?.beginning()
+      if (beginning) along.push({ step, beginning })
+    }
+    for (const step of freed) {
+      if (!this.mayBegin || !may(step)) continue
+      this.takeInHand(step)
+      add(step)
+    }
+    for (let step = this.next(may); step; step = this.next(may)) add(step)
+    return along
+  }
+
+  /** It was to begin with the end of another one, and did not. */
+  private notBegun(step: PlannedStep, error: unknown): void {
+    this.leave(step)
+    this.fault ??= { error }
+    this.atWork -= 1
+  }
+
+  private free(steps: readonly PlannedStep[]): void {
+    const parts = new Set(steps.map((step) => this.partOf(step)))
+    for (const step of steps) this.partOf(step).free.push(step)
+    for (const { free } of parts) free.sort((a, b) => this.placeOf(a) - this.placeOf(b))
+  }
+
+  /** Looks up what is next of an agent while it is at work. */
+  private lookAhead(part: Part): void {
+    while (this.mayBegin && part.ready < aheadOfEach && this.ready.size < aheadAtOnce) {
+      const step = part.acts[part.looked]
+      if (!step) return
+      part.looked += 1
+      if (this.begun.has(step)) continue
+      part.ready += 1
+      this.ready.add(step)
+      this.act(step).makeReady()
     }
   }
 
-  private laneOf(agent: string | undefined): Promise<Lane> {
-    const key = agent ?? ''
-    let lane = this.lanes.get(key)
-    if (!lane) {
-      lane = agent === undefined ? Promise.resolve(new Lane(hereAtOnce)) : this.agentLane(agent)
-      this.lanes.set(key, lane)
-    }
-    return lane
+  private act(step: PlannedStep): Act {
+    const known = this.known.get(step)
+    if (known) return known
+    const act = this.actOf(step, {
+      end: (command, values) => this.end(step, command, values),
+      called: () => this.lookAhead(this.partOf(step)),
+    })
+    this.known.set(step, act)
+    return act
   }
 
-  private async agentLane(agent: string): Promise<Lane> {
-    const known = await this.ports.agents(this.wid).find(agent)
-    return new Lane(known?.limits?.connections ?? 1)
+  private partOf({ agent }: PlannedStep): Part {
+    return this.parts.get(agent) as Part
   }
-}
 
-/** At most so many at once; first come, first served. */
-class Lane {
-  private readonly queue: (() => void)[] = []
-  private inside = 0
-
-  constructor(private readonly atOnce: number) {}
-
-  /** Resolves when there is room, with what is called once on leaving. */
-  async enter(): Promise<() => void> {
-    if (this.inside < this.atOnce) this.inside += 1
-    else await new Promise<void>((resolve) => this.queue.push(resolve))
-    let left = false
-    return () => {
-      if (left) return
-      left = true
-      const next = this.queue.shift()
-      if (next) next()
-      else this.inside -= 1
-    }
+  private placeOf(step: PlannedStep): number {
+    return this.place.get(step) as number
   }
 }

@@ -5,8 +5,8 @@
  */
 import { prefixed, uuidOfText } from '@/lib/base/ids'
 import { isProblem } from '@/lib/base/problem'
-import { type ErrorToFollow, errorsDue } from '@/lib/engine/follow-error'
-import type { Run } from '@/lib/engine/run'
+import { errorsDue } from '@/lib/engine/follow-error'
+import type { ErrorToFollow, Run } from '@/lib/engine/run'
 import type { Plan } from '@/lib/rollback/plan'
 import { executePlan } from './execute-plan'
 import type { Hold } from './hold'

@@ -28,7 +28,8 @@ import { changedByNow } from './changed-since'
 import { failureOf } from './effects'
 import { HandedOver } from './handed-over'
 import { snapshotOf, verified } from './plan'
-import { callOf, mayAnswerYet, type Undoing, withSignal } from './undo-act'
+import { callOf, mayAnswerYet } from './undo-act'
+import { type Undoing, withSignal } from './undoing'
 
 /** Holders asked at once. */
 const asksAtOnce = 16

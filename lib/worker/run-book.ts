@@ -36,8 +36,8 @@ import type {
 import { approvalProjectionOf, projectionOf } from '@/lib/engine/projection'
 import type { Approval, Run } from '@/lib/engine/run'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
-import type { Timer } from './ports'
 import { signalsOf } from './signals-of'
+import type { Timer } from './timer'
 import { jsonValue } from './values'
 
 /** Signs for this installation. */
@@ -45,6 +45,8 @@ export interface Signer {
   iss: string
   aud: string
   sign(claims: Claims): Promise<string> | string
+  /** The tokens of one commit; absent: one by one. */
+  signAll?(list: Claims[]): Promise<string[]>
   signHead(head: HeadClaims): string
 }
 
@@ -56,6 +58,8 @@ export interface RunBookPorts {
   chance(): number
   /** The graph of a pinned version; throws Problem `not_found`. */
   graphOf(version: string): Promise<GraphIndex>
+  /** Resolves when this turn of the event loop is over: wishes that come in it share a commit. Absent: at once. */
+  turnOver?(): Promise<void>
   /** Which of these agents are told of errors (AERR section 5); absent: none. */
   hearErrors?(agents: string[]): Promise<string[]>
   /** Is told of facts right after they became durable. Must not throw, nor take long, nor keep the run. */
@@ -83,12 +87,21 @@ export interface Along {
   signed?: readonly (readonly [jti: string, token: string])[]
 }
 
+/** A command, and others that go right behind it. */
+type Commands = readonly [Command, ...Command[]]
+
+/** What became of a command: its facts, or what refused it. */
+export type Granted = { decision: Decision } | { refusal: unknown }
+
+/** The first was granted; each of those behind it was, or was refused on its own merits. */
+type GrantedAll = readonly [{ decision: Decision }, ...Granted[]]
+
 interface Wish {
-  command: Command
+  commands: Commands
   along: Along
   /** It was refused on its own merits: whatever becomes of the commit, it is not decided again. */
   answered?: boolean
-  resolve(decision: Decision): void
+  resolve(granted: GrantedAll): void
   reject(error: unknown): void
 }
 
@@ -108,6 +121,8 @@ interface Page {
   tail: Promise<unknown>
   /** Turns that are waiting or under way. */
   turns: number
+  /** Wishes came together of late: the next one waits for those that come in the same turn of the event loop. */
+  crowded?: boolean
   entry?: Entry
 }
 
@@ -134,12 +149,21 @@ export class RunBook {
    * Wishes that wait while a commit is under way share the next one.
    */
   async execute(runId: RunId, command: Command, along: Along = {}): Promise<Decision> {
+    const [{ decision }] = await this.executeAll(runId, [command], along)
+    return decision
+  }
+
+  /**
+   * Grants commands one right behind the other, and makes them durable in one commit: those behind the first only
+   * together with it. Throws the Problem that refuses the first, or the store's; then nothing was done.
+   */
+  async executeAll(runId: RunId, commands: Commands, along: Along = {}): Promise<GrantedAll> {
     const { timer } = this.ports
     const { lost } = along
     const until = timer.now() + busyRetryMs
     for (let pauseMs = busyPauseMs.first; ; pauseMs = Math.min(2 * pauseMs, busyPauseMs.longest)) {
       try {
-        return await this.executeOnce(runId, command, along)
+        return await this.executeOnce(runId, commands, along)
       } catch (error) {
         // Nothing was done. Between two tries the run is free: it is read, and others may be quicker.
         if (!lost || !isProblem(error, 'store_busy') || timer.now() >= until) throw error
@@ -149,10 +173,10 @@ export class RunBook {
     }
   }
 
-  private executeOnce(runId: RunId, command: Command, along: Along): Promise<Decision> {
+  private executeOnce(runId: RunId, commands: Commands, along: Along): Promise<GrantedAll> {
     const page = this.page(runId)
     return new Promise((resolve, reject) => {
-      page.queue.push({ command, along, resolve, reject })
+      page.queue.push({ commands, along, resolve, reject })
       if (page.queue.length === 1) this.inTurn(page, () => this.drain(runId, page))
     })
   }
@@ -203,6 +227,7 @@ export class RunBook {
   }
 
   private async drain(runId: RunId, page: Page): Promise<void> {
+    if (page.crowded) await this.ports.turnOver?.()
     const wishes = page.queue.splice(0)
     const [first] = wishes
     if (!first) return
@@ -211,6 +236,7 @@ export class RunBook {
     const leases = new Set(wishes.map(({ along: { lease } }) => lease && `${lease.runId} ${lease.epoch}`))
     const groups = alone || leases.size > 1 ? wishes.map((wish) => [wish]) : [wishes]
     for (const group of groups) await this.grant(runId, page, group)
+    page.crowded = wishes.length > 1 || page.queue.length > 0
   }
 
   private async grant(runId: RunId, page: Page, wishes: Wish[]): Promise<void> {
@@ -242,21 +268,16 @@ export class RunBook {
     const { run } = entry
     const expectedSeq = run.seq
     const openBefore = new Set(run.openApprovals)
-    const granted: { wish: Wish; decision: Decision }[] = []
+    const granted: { wish: Wish; all: GrantedAll }[] = []
     const facts: Fact[] = []
     for (const wish of wishes) {
       if (wish.answered) continue
-      const decision = this.tryDecide(run, wish, held === undefined)
-      if (decision === 'stale') {
+      const all = this.tryGrant(run, wish, held === undefined, facts)
+      if (all === 'stale') {
         if (facts.length > 0) page.entry = undefined
         return false
       }
-      if (!decision) continue
-      granted.push({ wish, decision })
-      for (const fact of decision.facts) {
-        evolve(run, fact)
-        facts.push(fact)
-      }
+      if (all) granted.push({ wish, all })
     }
     if (granted.length === 0) return true
     const signed = new Map(granted.flatMap(({ wish }) => wish.along.signed ?? []))
@@ -270,35 +291,59 @@ export class RunBook {
       create: wishes[0]?.along.create,
       rows,
       heads,
-      values: granted.flatMap(({ wish, decision }) => [
+      values: granted.flatMap(({ wish, all }) => [
         ...(wish.along.values ?? []),
-        ...decision.values.map(({ json }) => jsonValue(json)),
+        ...all
+          .flatMap((one) => ('decision' in one ? one.decision.values : []))
+          .map(({ json }) => jsonValue(json)),
       ]),
       checkpoints: granted.flatMap(({ wish }) => wish.along.checkpoints ?? []),
       projection: projectionOf(run, now),
       approvals,
       lease: granted[0]?.wish.along.lease,
-      answer: granted[0]?.wish.along.answer?.(granted[0].decision),
+      answer: granted[0]?.wish.along.answer?.(granted[0].all[0].decision),
       signals: await signalsOf(run, facts, ports),
     }
     await ports.ledger.commit(commit)
     if (commit.signals) for (const listener of this.signalListeners) listener()
     entry.lastHash = rows.at(-1)?.hash ?? entry.lastHash
-    for (const { wish, decision } of granted) wish.resolve(decision)
+    for (const { wish, all } of granted) wish.resolve(all)
     ports.told?.({ runId, header: entry.header, run, facts })
     return true
   }
 
-  private tryDecide(run: Run, wish: Wish, fresh: boolean): Decision | 'stale' | undefined {
-    const { timer, mint, chance } = this.ports
-    try {
-      return decide(run, wish.command, { now: timer.now(), mint, chance: chance() })
-    } catch (error) {
+  /** Decides a wish on the fold, which goes along, and adds to the facts; undefined where it was refused and answered. */
+  private tryGrant(run: Run, wish: Wish, fresh: boolean, facts: Fact[]): GrantedAll | 'stale' | undefined {
+    const [command, ...behind] = wish.commands
+    const first = this.tryDecide(run, command, facts)
+    if ('refusal' in first) {
       if (!fresh) return 'stale'
       wish.answered = true
-      wish.reject(error)
+      wish.reject(first.refusal)
       return undefined
     }
+    const all: [{ decision: Decision }, ...Granted[]] = [first]
+    for (const next of behind) {
+      const granted = this.tryDecide(run, next, facts)
+      if ('refusal' in granted && !fresh) return 'stale'
+      all.push(granted)
+    }
+    return all
+  }
+
+  private tryDecide(run: Run, command: Command, facts: Fact[]): Granted {
+    const { timer, mint, chance } = this.ports
+    let decision: Decision
+    try {
+      decision = decide(run, command, { now: timer.now(), mint, chance: chance() })
+    } catch (refusal) {
+      return { refusal }
+    }
+    for (const fact of decision.facts) {
+      evolve(run, fact)
+      facts.push(fact)
+    }
+    return { decision }
   }
 
   /** What agents outside signed stands in the ledger as they did; everything else is signed here. */
@@ -316,10 +361,11 @@ export class RunBook {
       wid: entry.header.wid,
       vocabulary: entry.run.graph.graph.vocabulary,
     }
-    const tokens = await Promise.all(
-      facts.map((fact) =>
-        fact.type === 'reported' ? signedBy(fact, signed) : signer.sign(claimsOf(fact, frame)),
-      ),
+    const own = facts.filter(({ type }) => type !== 'reported').map((fact) => claimsOf(fact, frame))
+    const ours = await (signer.signAll?.(own) ?? Promise.all(own.map((claims) => signer.sign(claims))))
+    let next = 0
+    const tokens = facts.map((fact) =>
+      fact.type === 'reported' ? signedBy(fact, signed) : (ours[next++] as string),
     )
     let prevHash = entry.lastHash
     return tokens.map((token, index) => {

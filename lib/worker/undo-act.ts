@@ -9,10 +9,14 @@
  * An agent that gives no answer is asked again, for half of the time that the rollback has left: the same request, which it answers with
  * its first answer. A compensation is never sent again when nobody knows whether it arrived.
  */
+import type { RollbackId } from '@/lib/base/ids'
+import type { Json } from '@/lib/base/json'
 import { isProblem } from '@/lib/base/problem'
+import { expiresAt } from '@/lib/checkpoint/due'
+import type { Command } from '@/lib/engine/commands'
 import { claimsOf } from '@/lib/engine/fact-codec'
 import type { LeaseRef, RunHeader } from '@/lib/engine/ports'
-import type { CheckpointRef, Rollback, Run } from '@/lib/engine/run'
+import type { CheckpointRef, Run } from '@/lib/engine/run'
 import { anyVisitOf } from '@/lib/engine/visit-states'
 import { statusWithoutAct } from '@/lib/rollback/outcome'
 import type { PlannedStep } from '@/lib/rollback/plan'
@@ -27,25 +31,14 @@ import {
   type UndoRequest,
 } from '@/lib/runners/runner'
 import { effectsFor, failureOf } from './effects'
+import type { Act, ActHooks } from './execute-acts'
 import { HandedOver } from './handed-over'
-import type { Hold } from './hold'
 import { snapshotOf, verified } from './plan'
 import type { KindRunner, WorkerPorts } from './ports'
 import { readJson } from './run-book'
+import type { Turn } from './undo-turns'
+import { type Undoing, withSignal } from './undoing'
 import { jsonValue } from './values'
-
-/** The rollback an act belongs to, as its coordinator knows it. */
-export interface Undoing {
-  ports: WorkerPorts
-  hold: Hold
-  draining: AbortSignal
-  rollback: Pick<Rollback, 'id' | 'reason' | 'scope' | 'plan' | 'overwrite' | 'askedAgain'>
-  /** When the rollback is out of time, ms since the epoch. */
-  deadlineAt: number
-}
-
-/** Waits for its turn to call whoever undoes the step; gives back what ends the turn. */
-export type Turn = () => Promise<() => void>
 
 /** An agent that does not answer is asked again after this long, and longer each time. */
 const askAgainMs = { first: 250, longest: 8000 }
@@ -63,6 +56,35 @@ interface Answer {
   evidence?: Evidence
 }
 
+/** What the run knows of an act. Nothing that happens while its rollback is under way changes it. */
+export interface NotedAct {
+  run: Pick<Run, 'graph' | 'start'>
+  header: RunHeader
+  ref?: CheckpointRef
+  kind: string
+  action?: string
+  output?: string
+  /** The token of its beginning, where it was begun. */
+  begun?: string
+  /** Who is told when it is not undone. */
+  role: string
+}
+
+/** Its checkpoint verified, and all that its undo needs was read. */
+interface Ready {
+  snapshot: Snapshot
+  means?: Means
+  /** Until then its checkpoint serves, ms since the epoch. */
+  until: number
+}
+
+/** Who undoes it, and what they are told beside the request. */
+interface Means {
+  runner: KindRunner
+  action: Action
+  output?: Json
+}
+
 /** What a call to whoever undoes a step is made of. */
 export interface UndoCall {
   runner: KindRunner
@@ -72,46 +94,110 @@ export interface UndoCall {
   request: UndoRequest
 }
 
-export class UndoAct {
+/** What an act is carried out with; by itself it waits for nobody, and nothing begins with its end. */
+interface Among {
+  noted?: NotedAct
+  turn?: Turn
+  hooks?: ActHooks
+}
+
+export class UndoAct implements Act {
+  private made: Promise<Ready | RefusedAct> | undefined
+  private ready: Ready | undefined
+
   constructor(
     private readonly of: Undoing,
     private readonly step: PlannedStep,
-    private readonly turn: Turn = async () => () => undefined,
+    private readonly among: Among = {},
   ) {}
 
   private get lease(): LeaseRef {
     return this.of.hold.lease
   }
 
-  /** Undoes the step, or hands it to a person. `begun`: an earlier worker began it and was lost. */
-  async run(begun: boolean): Promise<RollbackStatus> {
+  private get isLate(): boolean {
+    return this.of.ports.timer.now() >= this.of.deadlineAt
+  }
+
+  /** Verifies its checkpoint and reads what its undo needs, ahead of its turn. A fault is told to whoever carries it out. */
+  makeReady(): void {
+    if (statusWithoutAct(this.step.fate) === undefined) this.readyNow().catch(() => undefined)
+  }
+
+  /** A compensation is begun in its turn and not before: once it is begun, it may have happened. */
+  beginning(): Command | undefined {
+    const { ref, begun } = this.among.noted ?? {}
+    if (!ref || begun !== undefined || ref.undo === 'compensate' || this.isLate || !this.isFresh)
+      return undefined
+    return this.beginningOf(ref)
+  }
+
+  /** Undoes the step, or hands it to a person. `began`: the token of its beginning, where it was begun already. */
+  async run(began?: string): Promise<RollbackStatus> {
     const { step } = this
-    const { ports } = this.of
     const without = statusWithoutAct(step.fate)
     if (without !== undefined) return this.handOver(without, step.sentence)
-    const ref = await ports.book.read(this.lease.runId, (run) => run.checkpoints.get(step.checkpointId ?? ''))
+    const { ref, begun } = await this.noted()
     if (!ref) return this.handOver('failed', `The checkpoint of ${step.label} is not in the ledger`)
-    if (begun && ref.undo === 'compensate') {
+    // An earlier worker began it and was lost.
+    if (begun !== undefined && ref.undo === 'compensate') {
       return this.handOver(
         'escalated',
         `The worker was lost while compensating ${step.label}; look before doing it again`,
       )
     }
-    const { state, verification, problem } = await verified(ports, this.lease.runId, ref)
-    if (verification !== 'ok' || state === undefined) {
-      return this.handOver('failed', problem?.message ?? `The checkpoint of ${step.label} does not verify`)
-    }
+    const ready = await this.readyNow()
+    if ('why' in ready) return this.handOver('failed', ready.why)
+    return this.carryOut(ref, began ?? begun)
+  }
+
+  private async carryOut(ref: CheckpointRef, begun: string | undefined): Promise<RollbackStatus> {
+    const turn = this.among.turn ?? (async () => () => undefined)
     // What may have happened once it is begun is not begun before its turn.
-    const early = ref.undo === 'compensate' ? await this.turn() : undefined
+    const early = ref.undo === 'compensate' ? await turn() : undefined
     try {
-      if (!begun && this.isLate) return await this.outOfTime()
-      const jti = begun ? await this.begunAs() : await this.begin(ref)
-      const over = early ?? (await this.turn())
-      const answer = await this.perform(ref, snapshotOf(ref, state), jti).finally(over)
+      if (begun === undefined && this.isLate) return await this.outOfTime()
+      const jti = begun ?? (await this.begin(ref))
+      const over = early ?? (await turn())
+      const answer = await this.perform(ref, jti).finally(over)
       return await this.answer(answer)
     } finally {
       early?.()
     }
+  }
+
+  private async noted(): Promise<NotedAct> {
+    const { ports, rollback } = this.of
+    this.among.noted ??= await ports.book.read(this.lease.runId, (run, header) =>
+      noteAct(run, header, rollback.id, this.step),
+    )
+    return this.among.noted
+  }
+
+  /** True where it was made ready and its checkpoint still serves. */
+  private get isFresh(): boolean {
+    return this.ready !== undefined && this.of.ports.timer.now() < this.ready.until
+  }
+
+  private readyNow(): Promise<Ready | RefusedAct> {
+    if (this.ready && !this.isFresh) this.made = undefined
+    this.made ??= this.lookUp()
+    return this.made
+  }
+
+  private async lookUp(): Promise<Ready | RefusedAct> {
+    this.ready = undefined
+    const { ports } = this.of
+    const noted = await this.noted()
+    const { ref } = noted
+    if (!ref) return { why: `The checkpoint of ${this.step.label} is not in the ledger` }
+    const { state, verification, problem } = await verified(ports, this.lease.runId, ref)
+    if (verification !== 'ok' || state === undefined) {
+      return { why: problem?.message ?? `The checkpoint of ${this.step.label} does not verify` }
+    }
+    const means = await meansOf(ports, noted, ref)
+    this.ready = { snapshot: snapshotOf(ref, state), means, until: expiresAt(ref.at, ref.ttlS) }
+    return this.ready
   }
 
   outOfTime(): Promise<RollbackStatus> {
@@ -126,13 +212,10 @@ export class UndoAct {
     more: Partial<Answer> = {},
   ): Promise<RollbackStatus> {
     const { step } = this
-    const { ports, rollback } = this.of
-    const asked = await ports.book.read(
-      this.lease.runId,
-      (run) => role ?? run.graph.nodes.get(step.node)?.approval?.role ?? 'operator',
-    )
+    const { rollback } = this.of
+    const asked = role ?? (await this.noted()).role
     const sentence = `${step.label} was not undone: ${why}`
-    await this.execute(
+    await this.end(
       {
         type: 'act_ended',
         rollback: rollback.id,
@@ -150,35 +233,26 @@ export class UndoAct {
     return status
   }
 
-  private get isLate(): boolean {
-    return this.of.ports.timer.now() >= this.of.deadlineAt
-  }
-
   private async begin(ref: CheckpointRef): Promise<string> {
-    const { node, visit } = this.step
-    const decision = await this.execute({
-      type: 'act_began',
-      rollback: this.of.rollback.id,
-      node,
-      visit,
-      checkpointId: ref.jti,
-      undo: ref.undo,
-    })
+    const { ports, hold } = this.of
+    const decision = await ports.book.execute(this.lease.runId, this.beginningOf(ref), hold.along)
     return decision.facts[0]?.jti ?? ''
   }
 
-  private begunAs(): Promise<string> {
-    return this.of.ports.book.read(
-      this.lease.runId,
-      (run) => run.rollbacks.get(this.of.rollback.id)?.acts.get(this.step.checkpointId ?? '')?.jti ?? '',
-    )
+  private beginningOf({ jti, undo }: CheckpointRef): Command {
+    const { node, visit } = this.step
+    return { type: 'act_began', rollback: this.of.rollback.id, node, visit, checkpointId: jti, undo }
   }
 
-  private async perform(ref: CheckpointRef, snapshot: Snapshot, actJti: string): Promise<Answer> {
-    const call = await callOf(this.of, this.step, ref, snapshot, actJti)
-    if (!call?.runner.undo) {
+  private async perform(ref: CheckpointRef, actJti: string): Promise<Answer> {
+    // It may have waited for its turn until its checkpoint ran out.
+    const ready = await this.readyNow()
+    if ('why' in ready) return { status: 'failed', description: ready.why }
+    const { snapshot, means } = ready
+    if (!means?.runner.undo) {
       return { status: 'failed', description: `Nothing here can undo ${this.step.label}` }
     }
+    const call = await callWith(this.of, this.step, await this.noted(), ref, snapshot, means, actJti)
     const { ports, hold, draining, deadlineAt } = this.of
     const from = ports.timer.now()
     // Half of what is left: those that wait for this one need time too. What was begun is asked for its answer at least once.
@@ -187,7 +261,7 @@ export class UndoAct {
       const until = ref.undo === 'remote' ? Math.min(giveUpAt, ports.timer.now() + answerMs) : undefined
       try {
         hold.check(ports.timer.now())
-        return await withSignal(this.of, until, (signal) => undone(call, signal))
+        return await withSignal(this.of, until, (signal) => this.call(call, signal))
       } catch (error) {
         // It stays begun, and the next worker goes on with it.
         if (isProblem(error, 'lease_lost') || hold.lost.aborted || error instanceof HandedOver) throw error
@@ -199,11 +273,17 @@ export class UndoAct {
     }
   }
 
+  private call(call: UndoCall, signal: AbortSignal): Promise<Answer> {
+    const answer = undone(call, signal)
+    this.among.hooks?.called()
+    return answer
+  }
+
   private async answer(answer: Answer): Promise<RollbackStatus> {
     const { status, stateHashBefore, stateHashAfter, description, evidence } = answer
     if (status !== 'completed') return this.handOver(status, description, {}, answer)
     const { node, visit } = this.step
-    await this.execute(
+    await this.end(
       {
         type: 'act_ended',
         rollback: this.of.rollback.id,
@@ -220,18 +300,19 @@ export class UndoAct {
     return status
   }
 
-  private execute(command: Parameters<WorkerPorts['book']['execute']>[1], evidence?: Evidence) {
+  private async end(command: Extract<Command, { type: 'act_ended' }>, evidence?: Evidence): Promise<void> {
     const { ports, hold } = this.of
-    if (!evidence || command.type !== 'act_ended') {
-      return ports.book.execute(this.lease.runId, command, hold.along)
-    }
-    const kept = jsonValue(evidence)
-    return ports.book.execute(
-      this.lease.runId,
-      { ...command, evidence: kept.hash },
-      { ...hold.along, values: [kept] },
-    )
+    const kept = evidence && jsonValue(evidence)
+    const told = kept ? { ...command, evidence: kept.hash } : command
+    const values = kept ? [kept] : []
+    if (this.among.hooks) return this.among.hooks.end(told, values)
+    await ports.book.execute(this.lease.runId, told, { ...hold.along, values })
   }
+}
+
+/** Its checkpoint does not serve, and why. */
+interface RefusedAct {
+  why: string
 }
 
 /** Everything that whoever undoes a step is called with; undefined where nothing here can reach them. */
@@ -242,24 +323,51 @@ export async function callOf(
   snapshot: Snapshot,
   jti: string,
 ): Promise<UndoCall | undefined> {
-  const { ports, hold, draining } = of
-  const noted = await ports.book.read(hold.lease.runId, (run, header) => noteUndo(run, header, step))
+  const { ports, hold, rollback } = of
+  const noted = await ports.book.read(hold.lease.runId, (run, header) =>
+    noteAct(run, header, rollback.id, step),
+  )
+  const means = await meansOf(ports, noted, ref)
+  return means && callWith(of, step, noted, ref, snapshot, means, jti)
+}
+
+/** Undefined where nothing here can reach whoever undoes it. */
+async function meansOf(
+  { runnerOf, ledger }: WorkerPorts,
+  noted: NotedAct,
+  ref: CheckpointRef,
+): Promise<Means | undefined> {
   // What an agent reported has no action of ours: its checkpoint is all that it is asked about.
   const theirs = ref.agent === undefined ? undefined : reportedAction(ref, ref.agent)
-  const runner = ports.runnerOf(theirs?.kind ?? noted.kind)
-  const action =
-    theirs ?? (noted.action && ((await readJson(ports.ledger, noted.action)) as unknown as Action))
+  const runner = runnerOf(theirs?.kind ?? noted.kind)
+  const action = theirs ?? (noted.action && ((await readJson(ledger, noted.action)) as unknown as Action))
   if (!runner || !action) return undefined
+  // Only a compensation is made of what the step gave.
+  const isAnswer = ref.undo === 'compensate' && noted.output !== undefined
+  const output = isAnswer ? await readJson(ledger, noted.output as string) : undefined
+  return { runner, action, ...(output !== undefined && { output }) }
+}
+
+async function callWith(
+  of: Undoing,
+  step: PlannedStep,
+  { run, header }: NotedAct,
+  ref: CheckpointRef,
+  snapshot: Snapshot,
+  { runner, action, output }: Means,
+  jti: string,
+): Promise<UndoCall> {
+  const { ports, hold, draining } = of
   const { agent } = snapshot.state
   const holder = ref.undo === 'remote' && typeof agent === 'string' ? agent : undefined
-  const request = await requestOf(of, noted, ref, jti, holder)
+  const request = await requestOf(of, { run, header }, ref, jti, holder)
   return {
     runner,
     action,
     snapshot,
-    request,
+    request: { ...request, output },
     effects: (signal) =>
-      effectsFor(ports, noted.run, noted.header, {
+      effectsFor(ports, run as Run, header, {
         node: `${step.node}/undo`,
         visit: step.visit,
         attempt: 1,
@@ -289,13 +397,13 @@ function reportedAction({ node, visit, target }: CheckpointRef, agent: string): 
 /** A live request for the agent: the same `jti` whenever it is sent, so that a repeated one gets the first answer. */
 async function requestOf(
   { ports, rollback }: Undoing,
-  noted: Noted,
+  { run, header }: Pick<NotedAct, 'run' | 'header'>,
   ref: CheckpointRef,
   jti: string,
   holder?: string,
-): Promise<UndoRequest> {
-  const { signer, timer, ledger } = ports
-  const { wid } = noted.header
+): Promise<Omit<UndoRequest, 'output'>> {
+  const { signer, timer } = ports
+  const { wid } = header
   const claims = claimsOf(
     {
       type: 'rollback_request',
@@ -311,7 +419,7 @@ async function requestOf(
       plan: rollback.plan,
       deadlineAt: timer.now() + 60_000,
     },
-    { iss: signer.iss, aud: holder ?? signer.aud, wid, vocabulary: noted.run.graph.graph.vocabulary },
+    { iss: signer.iss, aud: holder ?? signer.aud, wid, vocabulary: run.graph.graph.vocabulary },
   )
   return {
     id: rollback.id,
@@ -322,49 +430,24 @@ async function requestOf(
     // Only an agent reads it.
     requestToken: holder === undefined ? '' : await signer.sign(claims),
     requestJti: jti,
-    output: noted.output === undefined ? undefined : await readJson(ledger, noted.output),
+    ...(rollback.overwrite && { overwrite: true as const }),
   }
 }
 
-interface Noted {
-  run: Run
-  header: RunHeader
-  kind: string
-  action?: string
-  output?: string
-}
-
-function noteUndo(run: Run, header: RunHeader, step: PlannedStep): Noted {
+/** Copies out of the fold what an act of a rollback needs. */
+export function noteAct(run: Run, header: RunHeader, rollback: RollbackId, step: PlannedStep): NotedAct {
   const node = run.graph.nodes.get(step.node)
   const visit = anyVisitOf(run, step.node, step.visit)
+  const ref = run.checkpoints.get(step.checkpointId ?? '')
   return {
-    run: { graph: run.graph, start: run.start } as Run,
+    run: { graph: run.graph, start: run.start },
     header,
+    ref: ref && { ...ref },
     kind: node?.kind ?? '',
     action: visit?.action,
     output: visit?.state.status === 'done' ? visit.state.output : undefined,
-  }
-}
-
-/** Gives a signal that fires when the worker loses the run, or at `until`. */
-export async function withSignal<T>(
-  { ports, hold }: Pick<Undoing, 'ports' | 'hold'>,
-  until: number | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  if (until === undefined) return work(hold.lost)
-  const late = new AbortController()
-  const over = new AbortController()
-  const stop = () => late.abort()
-  hold.lost.addEventListener('abort', stop)
-  void ports.timer.waitUntil(until, over.signal).then(() => {
-    if (!over.signal.aborted) late.abort()
-  })
-  try {
-    return await work(late.signal)
-  } finally {
-    over.abort()
-    hold.lost.removeEventListener('abort', stop)
+    begun: run.rollbacks.get(rollback)?.acts.get(step.checkpointId ?? '')?.jti,
+    role: node?.approval?.role ?? 'operator',
   }
 }
 

@@ -12,7 +12,7 @@
  * While a person is asked nothing is held in memory and no time passes for the rollback: the answer is read from the
  * fold. A broader rollback may take this one over at any moment; then nothing more is begun here.
  */
-import type { RollbackId } from '@/lib/base/ids'
+import { type RollbackId, widOf } from '@/lib/base/ids'
 import type { Json } from '@/lib/base/json'
 import type { Command } from '@/lib/engine/commands'
 import { answerOf, decisionDeadline, openQuestion, wasAsked } from '@/lib/engine/rollback-question'
@@ -22,12 +22,15 @@ import { overallStatus } from '@/lib/rollback/outcome'
 import type { Plan, PlannedStep } from '@/lib/rollback/plan'
 import type { RollbackStatus } from '@/lib/rollback/terms'
 import { actKey, actsOf, type Judgement, judge, unpreparedSentence } from '@/lib/rollback/votes'
-import { type ActResult, executeActs, Turns } from './execute-acts'
+import { Deadlines } from './deadlines'
+import { type Act, type ActResult, executeActs } from './execute-acts'
 import type { Hold } from './hold'
 import type { WorkerPorts } from './ports'
 import { prepare } from './prepare'
 import { readJson } from './run-book'
-import { UndoAct, type Undoing } from './undo-act'
+import { noteAct, UndoAct } from './undo-act'
+import { type Turns, turnsFor } from './undo-turns'
+import type { Undoing } from './undoing'
 import { jsonValue } from './values'
 
 /** Coordinators at work under a lease: one that takes over waits for the one before it. */
@@ -42,12 +45,14 @@ export async function undoRollback(
 ): Promise<void> {
   const mates = atWork.get(hold) ?? new Map<RollbackId, Promise<void>>()
   atWork.set(hold, mates)
-  const work = new Coordinator(ports, hold, draining, id).run()
+  const deadlines = new Deadlines(ports.timer, hold.lost)
+  const work = new Coordinator(ports, hold, draining, deadlines, id).run()
   mates.set(id, work)
   try {
     await work
   } finally {
     mates.delete(id)
+    deadlines.close()
   }
 }
 
@@ -80,10 +85,13 @@ interface Noted {
 }
 
 class Coordinator {
+  private turns: Promise<Turns> | undefined
+
   constructor(
     private readonly ports: WorkerPorts,
     private readonly hold: Hold,
     private readonly draining: AbortSignal,
+    private readonly deadlines: Deadlines,
     private readonly id: RollbackId,
   ) {}
 
@@ -92,6 +100,8 @@ class Coordinator {
     if (first.rollback.supersedes) await this.letEnd(first.rollback.supersedes)
     const plan = await this.planOf(first)
     const acts = actsOf(plan.steps)
+    // Looked up while they vote.
+    this.turnsOf(acts).catch(() => undefined)
     if (!(await this.decide(plan, acts))) return
     await this.execute(acts)
   }
@@ -199,21 +209,36 @@ class Coordinator {
     const without = new Set((listed as Json[] | undefined)?.map(String))
     const undoing = this.undoing(noted)
     const of = actsUnder(decided.decision, acts, without)
-    const { order, wid } = await this.read((run, header) => ({ order: orderOf(run), wid: header.wid }))
-    const turns = new Turns(this.ports, wid)
+    const { order, known } = await this.read((run, header) => ({
+      order: orderOf(run),
+      known: new Map(of.map((step) => [step, noteAct(run, header, this.id, step)])),
+    }))
+    const turns = await this.turnsOf(acts)
     let timedOut = false
-    const results = await executeActs(undoing, of, order, async (step) => {
-      const known = noted.statuses.get(actKey(step))
-      if (known !== undefined && known !== 'begun') return known
-      const act = new UndoAct(undoing, step, turns.with(step.agent))
-      if (without.has(actKey(step))) return leave(act, decided, noted.votes.get(actKey(step))?.description)
-      if (this.ports.timer.now() < noted.deadlineAt) return act.run(known === 'begun')
-      timedOut = true
-      return act.outOfTime()
+    const results = await executeActs(undoing, of, order, turns, (step, hooks) => {
+      const status = noted.statuses.get(actKey(step))
+      if (status !== undefined && status !== 'begun') return answered(status)
+      const act = new UndoAct(undoing, step, { noted: known.get(step), turn: turns.with(step.agent), hooks })
+      if (!without.has(actKey(step))) return inTime(act, () => (timedOut ||= this.isLate(noted)))
+      const why = noted.votes.get(actKey(step))?.description
+      return { ...nothingToDo, run: () => leave(act, decided, why) }
     })
-    timedOut ||=
-      this.ports.timer.now() >= noted.deadlineAt && results.some(({ status }) => status !== 'completed')
+    timedOut ||= this.isLate(noted) && results.some(({ status }) => status !== 'completed')
     await this.finish([...(await this.inherited(noted, acts)), ...results], decided.decision, timedOut)
+  }
+
+  private turnsOf(acts: readonly PlannedStep[]): Promise<Turns> {
+    const { ports, hold } = this
+    this.turns ??= turnsFor(
+      ports,
+      widOf(hold.lease.runId),
+      acts.map(({ agent }) => agent),
+    )
+    return this.turns
+  }
+
+  private isLate({ deadlineAt }: Noted): boolean {
+    return this.ports.timer.now() >= deadlineAt
   }
 
   private async finish(
@@ -271,15 +296,15 @@ class Coordinator {
       const plan = await this.planOf(noted)
       const undoing = this.undoing(noted)
       for (const step of actsOf(plan.steps)) {
-        if (noted.statuses.get(actKey(step)) === 'begun') await new UndoAct(undoing, step).run(true)
+        if (noted.statuses.get(actKey(step)) === 'begun') await new UndoAct(undoing, step).run()
       }
       next = noted.rollback.supersedes
     }
   }
 
   private undoing({ rollback, deadlineAt }: Noted): Undoing {
-    const { ports, hold, draining } = this
-    return { ports, hold, draining, rollback, deadlineAt }
+    const { ports, hold, draining, deadlines } = this
+    return { ports, hold, draining, rollback, deadlineAt, deadlines }
   }
 
   private async planOf({ rollback }: Noted): Promise<Plan> {
@@ -324,6 +349,25 @@ function noteRollback(run: Run, rollback: Rollback): Noted {
 /** A walk is undone visit by visit; a drawn workflow as its graph allows. */
 function orderOf(run: Run): ActGraph | 'chain' {
   return run.walk ? 'chain' : run.graph
+}
+
+/** Before and beside it there is nothing to do. */
+const nothingToDo: Pick<Act, 'makeReady' | 'beginning'> = {
+  makeReady: () => undefined,
+  beginning: () => undefined,
+}
+
+function answered(status: RollbackStatus): Act {
+  return { ...nothingToDo, run: async () => status }
+}
+
+/** What was not begun, or not answered, when the time is over is left to a person. */
+function inTime(act: UndoAct, isLate: () => boolean): Act {
+  return {
+    makeReady: () => act.makeReady(),
+    beginning: () => act.beginning(),
+    run: (began) => (began === undefined && isLate() ? act.outOfTime() : act.run(began)),
+  }
 }
 
 interface Decision {
