@@ -59,9 +59,10 @@ export function Agents() {
           </Button>
         )}
         <PageHelp page="Agents" keys={keyWords}>
-          Agents are programs of others. Steps call them, they claim tasks, and what they sign with a key that
-          is known here joins a run as they signed it. A key that is revoked signs nothing new; what it signed
-          before goes on verifying. Administrators add, change and remove agents.
+          Agents are programs that others run: steps call them, and they claim tasks. Each signs what it says
+          with a key of its own, and is believed here only when that key is on its list. A key that is revoked
+          signs nothing new; what it signed before goes on verifying. Administrators add, change and remove
+          agents.
         </PageHelp>
       </PageHead>
       {query.isError && !agents ? (
@@ -78,7 +79,7 @@ export function Agents() {
           title="No agent is registered"
           {...(administers && { action: <Button onClick={add}>Add an agent</Button> })}
         >
-          A step can be done by an agent of yours once its address and public keys are known here.
+          Add an agent with its address and public keys, and steps of your workflows can be done by it.
         </EmptyState>
       ) : (
         <Loaded agents={agents} circuits={circuits} administers={administers} onAct={setAsking} />

@@ -58,10 +58,10 @@ export function Breakers() {
         )}
         <ShowMenu show={view.show} onShow={(show) => change({ show })} />
         <PageHelp page="Breakers" keys={keyWords}>
-          Each line is a breaker: it stands between one who calls and one who is called. When too many calls
-          fail it opens, and calls are refused at once instead of failing slowly and taking others along.
-          After a cooldown one call goes as a probe; only its good answer closes the breaker. A person can
-          force one open or closed, for a reason and until a time.
+          A breaker watches the calls from one workflow to one agent, model or host: each line of the map is
+          one. When too many calls fail it opens, and the next ones are refused at once, so that one failing
+          agent does not take others along. After a cooldown one call goes as a probe; a good answer closes
+          the breaker. You can hold one open or closed for a while, with a reason.
         </PageHelp>
       </PageHead>
       {query.isError && !data ? (
@@ -82,8 +82,8 @@ export function Breakers() {
             </Button>
           }
         >
-          A breaker appears with the first call of a workflow to an agent, a model or a host. Run a workflow
-          that calls one.
+          A breaker shows here with the first call that a workflow makes to an agent, a model or a host, and
+          for an hour after the last. Run a workflow that calls one.
         </EmptyState>
       ) : (
         <Loaded data={data} heardAt={query.dataUpdatedAt} view={view} change={change} />

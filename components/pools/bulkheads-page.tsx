@@ -36,10 +36,10 @@ export function Bulkheads() {
         <span className="flex-1" />
         {data && <Waiting data={data} />}
         <PageHelp page="Bulkheads" keys={keyWords}>
-          Workflows share agents, and this machine. Each may have so many places there and waits in a queue of
-          its own, so that one that floods an agent cannot keep the others from it. Critical steps go first
-          and may take the place of a step that has not begun its effect; whoever has waited{' '}
-          {data ? data.starveAfterS : 300} s competes with whatever comes.
+          Workflows share agents, and this machine. A place is one step at work there. Each workflow has so
+          many places and a queue of its own, so that one that floods an agent leaves room for the others.
+          Critical steps go first, and may take the place of a step that has changed nothing yet; a step that
+          has waited {data ? data.starveAfterS : 300} s is as urgent as any.
         </PageHelp>
       </PageHead>
       {query.isError && !data ? (

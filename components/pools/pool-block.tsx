@@ -38,7 +38,7 @@ export function PoolBlock({
         <span className="num text-ink-3 max-md:order-last max-md:w-full">
           {capacity ? capacityWords(capacity) : placesWords(pool)}
           {limits.requestsPerMinute !== undefined &&
-            `, ${limits.requestsPerMinute.toLocaleString('en-US')} a minute each`}
+            `, ${limits.requestsPerMinute.toLocaleString('en-US')} steps a minute for each workflow`}
         </span>
         {onChange && (
           <Button size="sm" onClick={onChange} aria-label={`Change the bounds of ${poolName(pool)}`}>
@@ -47,7 +47,7 @@ export function PoolBlock({
         )}
       </div>
       {workflows.length === 0 ? (
-        <p className="mt-1 text-ink-3">Nobody works or waits here.</p>
+        <p className="mt-1 text-ink-3">No step works or waits here now.</p>
       ) : (
         <ul className="mt-2 flex flex-col">
           {workflows.map((one) => (
@@ -84,7 +84,7 @@ function Workflow({ use, pool, now }: { use: PoolRow['workflows'][number]; pool:
               oldestAt === undefined ? '' : `, the first for ${duration(Math.max(0, now - oldestAt))}`
             }`}
       </span>
-      <Measure value={requests} of={quota} words="in a minute" />
+      <Measure value={requests} of={quota} words="in the last minute" />
     </li>
   )
 }
