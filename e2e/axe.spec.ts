@@ -70,6 +70,22 @@ const pages: Shown[] = [
     path: (made) => `/workflows/${made.version}/run`,
     ready: (page) => expect(page.getByRole('textbox', { name: 'Change' })).toBeVisible(),
   },
+  {
+    page: 'the breakers',
+    path: () => '/breakers',
+    ready: (page) => expect(page.getByRole('table', { name: 'Breakers' })).toBeVisible(),
+  },
+  { page: 'the bulkheads', path: () => '/bulkheads', ready: heading('This machine') },
+  {
+    page: 'the agents',
+    path: () => '/agents',
+    ready: (page) => expect(page.getByRole('list', { name: 'Agents' })).toBeVisible(),
+  },
+  {
+    page: 'an agent',
+    path: () => `/agents?agent=${encodeURIComponent('spiffe://holdpoint.local/agent/edge-router-07')}`,
+    ready: (page) => expect(page.getByRole('region', { name: 'edge-router-07' })).toBeVisible(),
+  },
   { page: 'the settings', path: () => '/settings', ready: heading('Settings') },
 ]
 
