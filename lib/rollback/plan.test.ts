@@ -307,6 +307,34 @@ describe('a rollback plan', () => {
   })
 })
 
+describe('a target that somebody else changed since', () => {
+  const plan = (over: Partial<StepCheckpoint>) => planOf([changed('update', {}, over)], { scope: 'single' })
+
+  it('is restored all the same in the plan, which says what that would undo', () => {
+    const [told] = plan({ changedSince: true, target: '/etc/router.conf' }).steps
+    expect(told).toMatchObject({
+      ...{ fate: 'restored', changedSince: true },
+      sentence: '/etc/router.conf was changed since "update"; putting it back would undo that, too.',
+    })
+    expect(plan({}).steps[0]).not.toHaveProperty('changedSince')
+  })
+
+  it('is no matter where nothing is put back', () => {
+    for (const over of [
+      { undo: 'compensate' },
+      { reversible: false },
+      { verification: 'expired' },
+    ] as const) {
+      expect(plan({ changedSince: true, ...over }).steps[0]).not.toHaveProperty('changedSince')
+    }
+  })
+
+  it('makes it another plan', () => {
+    const now = { stateHashNow: sha256('now') }
+    expect(plan({ ...now, changedSince: true }).digest).not.toBe(plan(now).digest)
+  })
+})
+
 describe('the digest of a plan', () => {
   const steps = (over: Partial<StepCheckpoint> = {}) => [step('validate'), changed('update', {}, over)]
   const digest = (over: Partial<StepCheckpoint> = {}, input: Partial<PlanInput> = {}) =>
