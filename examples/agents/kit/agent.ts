@@ -61,9 +61,11 @@ export async function openAgent(agent: Agent, options: Options) {
   const parts = await openParts(agent, options)
   const app = new Hono()
   app.onError((error) => shown(refused(parts, error)))
+  const refuse = (status: number, code: string, detail: string) => shown(new Refusal(status, code, detail).answer)
+  app.notFound(({ req }) => refuse(404, 'not_found', `${agent.name} has no ${req.method} ${req.path.slice(0, 100)}.`))
+  const onError = () => refuse(413, 'body_too_large', 'The body is larger than 1 MiB.')
+  app.use(bodyLimit({ maxSize: 1_048_576, onError }))
   app.get('/.well-known/jwks.json', () => shown(ok(parts.keys.jwks)))
-  const tooLong = () => shown(new Refusal(413, 'body_too_large', 'The body is larger than 1 MiB.').answer)
-  app.use(bodyLimit({ maxSize: 1_048_576, onError: tooLong }))
   for (const [at, route] of Object.entries({ ...endpoints, ...agent.routes })) {
     const [method = '', path = ''] = at.split(' ')
     app.on(method, path, ({ req }) => answered(parts, route, req))

@@ -76,8 +76,7 @@ async function restored(parts: Parts, { claims }: Call, kept: Checkpoint) {
   const result = spelled(isCascade ? 'cascade' : 'atd', { status, checkpoint_id, cascaded: [] })
   const ext = { ...result, ...spelled('cascade', hashes) }
   const result_ect = await parts.answering(claims, act, state_hash_after, { ext })
-  const failed_agents = status === 'failed' ? [parts.agent.id] : []
-  return { status, ...hashes, cascaded: [], failed_agents, result_ect }
+  return { status, ...hashes, cascaded: [], failed_agents: status === 'failed' ? [parts.agent.id] : [], result_ect }
 }
 
 /** An answer as AERR section 7 prints it. */
