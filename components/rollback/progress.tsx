@@ -169,6 +169,7 @@ function Told({
         {rollback.scope !== 'full_workflow' && `, from before ${labelOf(rollback.node)}`}. Asked by{' '}
         <Actor id={rollback.by} /> <RelativeTime at={rollback.askedAt} />
         {rollback.reason ? `: ${asSentence(rollback.reason)}` : '.'}
+        {rollback.overwrite && ' What was changed since is put back, too.'}
       </p>
       {broader && (
         <Conflict

@@ -23,7 +23,7 @@ type Deciding = (typeof deciding)[number]
 /** Members of those facts that a decision repeats. */
 const repeated = [
   ...['node', 'visit', 'verdict', 'event', 'comment', 'reason', 'action', 'edited', 'approval'],
-  ...['rollback', 'scope', 'choice'],
+  ...['rollback', 'scope', 'overwrite', 'choice'],
 ] as const
 
 /** One decision: who, what, when and why. Members as the fact of its token has them. */

@@ -183,11 +183,11 @@ const didByVerdict: Record<string, string> = {
   acknowledge: 'took note',
 }
 
-function didWords({ type, verdict, event, choice, scope }: DecisionClaim): string {
+function didWords({ type, verdict, event, choice, scope, overwrite }: DecisionClaim): string {
   if (typeof event === 'string') return `gave ${event}`
   if (type === 'rollback_choice') return choice === 'go_on' ? 'chose to go on' : 'chose to end the run'
   if (type === 'rollback_request')
-    return `${didByType.rollback_request}, ${scopeWords[String(scope)] ?? String(scope)}`
+    return `${didByType.rollback_request}, ${scopeWords[String(scope)] ?? String(scope)}${overwrite === true ? ', also of what was changed since' : ''}`
   return didByType[type] ?? didByVerdict[String(verdict)] ?? String(verdict)
 }
 
