@@ -109,7 +109,7 @@ export function circuitLine(row: CircuitRow, at: number): string {
 }
 
 async function within(options: Options, work: (house: Installation) => Promise<number>): Promise<number> {
-  const { openInstallation } = await import('@/lib/server/installation')
+  const { openInstallation } = await import('@/lib/server/open-installation')
   const { createLog } = await import('@/lib/server/log')
   const house = await openInstallation({
     dataDir: dataFolder(options.data).path,

@@ -14,7 +14,7 @@ export interface FlagOptions {
  * the command, and prints the steps that were made from it. Takes nothing back. Works beside a running server.
  */
 export async function flagCommand(run: string, node: string, options: FlagOptions): Promise<number> {
-  const { openInstallation } = await import('@/lib/server/installation')
+  const { openInstallation } = await import('@/lib/server/open-installation')
   const { createLog } = await import('@/lib/server/log')
   const { flagStep } = await import('@/lib/server/flag')
   const { runIdFrom } = await import('@/lib/server/run-id')

@@ -86,7 +86,7 @@ async function showPlan(
 }
 
 async function openQuietly(dataDir: string) {
-  const { openInstallation } = await import('@/lib/server/installation')
+  const { openInstallation } = await import('@/lib/server/open-installation')
   const { createLog } = await import('@/lib/server/log')
   return openInstallation({ dataDir, origin: 'http://localhost:3000', log: createLog('warn') })
 }

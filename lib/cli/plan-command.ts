@@ -48,7 +48,7 @@ function marked(plan: GoalPlan): GoalPlan {
 
 async function planned(goal: string, { backend, config, data }: PlanOptions): Promise<GoalPlan> {
   const { planGoal, isModelFailure } = await import('@/lib/server/goal')
-  const { openInstallation } = await import('@/lib/server/installation')
+  const { openInstallation } = await import('@/lib/server/open-installation')
   const { createLog } = await import('@/lib/server/log')
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())

@@ -7,8 +7,9 @@ import type { ParentPlace } from '@/lib/engine/ports'
 import type { ReachingStep } from '@/lib/worker/ports'
 import { jsonValue } from '@/lib/worker/values'
 import { Budgets, type Currency } from './budgets'
-import { type Installation, openInstallation } from './installation'
+import type { Installation } from './installation'
 import { createLog } from './log'
+import { openInstallation } from './open-installation'
 import { importWorkflow } from './workflows'
 
 describe('a budget', () => {

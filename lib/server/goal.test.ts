@@ -6,8 +6,9 @@ import type { ConfiguredBackend } from '@/lib/runners/models/models'
 import { type ScriptedAnswer, ScriptPositions } from '@/lib/runners/models/scripted-backend'
 import { versionOf } from '@/lib/workflow/versions'
 import { type GoalPlan, planGoal } from './goal'
-import { type Installation, openInstallation } from './installation'
+import type { Installation } from './installation'
 import { createLog } from './log'
+import { openInstallation } from './open-installation'
 
 let dataDir: string
 let house: Installation

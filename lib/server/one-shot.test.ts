@@ -6,8 +6,9 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunId } from '@/lib/base/ids'
 import { startWorker, type Worker } from '@/lib/worker/worker'
-import { type Installation, openInstallation } from './installation'
+import type { Installation } from './installation'
 import { createLog } from './log'
+import { openInstallation } from './open-installation'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const start = '[[start_nodes]]\nname = "main"\nsource = "manual"\n'

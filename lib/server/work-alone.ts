@@ -1,6 +1,6 @@
 import { foldersInEnv } from './folders-in-env'
-import { openInstallation } from './installation'
 import { createLog } from './log'
+import { openInstallation } from './open-installation'
 import { startWork } from './work'
 
 /** A worker of its own beside the servers of a data folder: works until the signal, then lets effects finish. */
