@@ -10,7 +10,7 @@ import { bundleType, entryName, runEntries, valueEntry, workflowEntries } from '
 import { readTar } from './tar'
 import { changedJson, forged, type Lie, tarOf, textOf } from './testing/forge'
 import { type Incident, loop, tellIncident } from './testing/incident'
-import { jtiOf, keyPair } from './testing/told-house'
+import { jtiOf, keyPair, type Told, ToldHouse } from './testing/told-house'
 import { type BundleVerdict, examineBundle, verifyBundle } from './verify-bundle'
 
 const theirs = keyPair('2026-11-21-theirs')
@@ -457,6 +457,83 @@ describe('a bundle', () => {
         })
       }
     })
+  })
+})
+
+describe('a bundle of a run that goes on', () => {
+  /** A run that was begun, and then paused and let go on, in turns. */
+  async function going(tokens: number) {
+    const house = new ToldHouse()
+    const version = await house.workflow(loop)
+    const begun: Told = {
+      ...{ type: 'workflow_start', wfId: loop.name, description: loop.description, nodeCount: 4, version },
+      ...{ by: 'person:ada', dryRun: false, input: await house.value({}), entry: 'plan' },
+    }
+    const turns = Array.from(
+      { length: tokens - 1 },
+      (_, at): Told =>
+        at % 2 === 0
+          ? { type: 'run_paused', by: 'person:ada', reason: 'To look' }
+          : { type: 'run_resumed', by: 'person:ada' },
+    )
+    const run = await house.run('going', loop, [begun, ...turns])
+    return { house, run, file: await house.bundle(run) }
+  }
+
+  it('brings a signed head of its last token, and says so', async () => {
+    const { house, run, file } = await going(4)
+    expect(await house.store.ledger.heads(run)).toEqual([])
+    const lines = textOf(readTar(file), runEntries(run).heads).trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line).seq)).toEqual([4])
+    expect(await verifyBundle(file)).toMatchObject({
+      ...{ holds: true, tokens: 4, heads: 1 },
+      notes: [`${run} had not ended; signed heads cover all that there was, 4 tokens of it`],
+    })
+    expect((await house.bundle(run)).equals(file)).toBe(true)
+  })
+
+  it('is found out where its last tokens were cut off, although all around them agrees', async () => {
+    const { house, run, file } = await going(4)
+    const { ledger } = runEntries(run)
+    const short = textOf(readTar(file), ledger).split('\n').slice(0, 2)
+    const lastHash = JSON.parse(short[1] ?? '').hash
+    const lie = await forged(file, house.ours.key, {
+      entries: { [ledger]: `${short.join('\n')}\n` },
+      manifest: (manifest) => {
+        manifest.tokens = 2
+        for (const one of manifest.runs) Object.assign(one, { tokens: 2, lastHash })
+      },
+    })
+    const verdict = await verifyBundle(lie)
+    expect(verdict).toMatchObject({ holds: false })
+    expect(verdict.holds ? [] : verdict.failures).toContainEqual(
+      expect.objectContaining({
+        code: 'ledger_tail_cut',
+        entry: runEntries(run).heads,
+        sentence: expect.stringContaining(
+          'covers 4 entries, but the ledger ends at entry 2: its tail was cut off',
+        ),
+      }),
+    )
+  })
+
+  it('keeps the heads it had, every 1,000 tokens', async () => {
+    const { run, file } = await going(1_501)
+    const lines = textOf(readTar(file), runEntries(run).heads).trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line).seq)).toEqual([1_000, 1_501])
+  })
+
+  it('says what no head covers, where an older version wrote it', async () => {
+    const { house, run, file } = await going(4)
+    const old = await forged(file, house.ours.key, {
+      entries: { [runEntries(run).heads]: '' },
+      manifest: (manifest) => {
+        for (const one of manifest.runs) one.heads = 0
+      },
+    })
+    const verdict = await verifyBundle(old)
+    const told = verdict.holds ? verdict.notes : verdict.failures.map(({ sentence }) => sentence)
+    expect(told.join()).toContain(`no signed head covers the last 4 tokens of ${run}: that none were cut off`)
   })
 })
 

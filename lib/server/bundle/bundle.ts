@@ -16,7 +16,7 @@
  *   workflows/<version>/graph.json the graph of each version that was run; the hash of its bytes is the version
  *   workflows/<version>/text.txt   its text as it was imported; absent where nobody wrote it (an agent's loop)
  *   runs/<run>/ledger.jsonl        one line a ledger row: seq, jti, prevHash, hash, token
- *   runs/<run>/heads.jsonl         one line a signed head: seq, jws
+ *   runs/<run>/heads.jsonl         one line a signed head: seq, jws; the last one is of the last token there was
  *   values/<hash>                  each stored value that a token names: inputs, actions, outputs, artifacts, plans
  *
  * The statement covers the manifest, the manifest every entry, and the tar's one spelling (tar.ts) the rest: no byte

@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '@/lib/base/canonical-json'
 import { type Hash, isHash, sha256 } from '@/lib/base/hash'
-import { runIdOf } from '@/lib/base/ids'
+import { type RunId, runIdOf } from '@/lib/base/ids'
 import { isJsonObject } from '@/lib/base/json'
 import { isProblem, Problem, type ProblemCode } from '@/lib/base/problem'
 import { version as program } from '@/lib/base/version'
@@ -142,6 +142,8 @@ class Examination {
   readonly #options: VerifyBundleOptions
   readonly #failures: BundleFailure[] = []
   readonly #notes: string[] = []
+  /** Tokens behind the last head, by run. Bundles of older versions brought no head of the last token. */
+  readonly #openTails = new Map<RunId, number>()
   #contents: BundleContents | undefined
   #held: Held | undefined
   #entries = new Map<string, TarEntry>()
@@ -323,6 +325,7 @@ class Examination {
       heads += about.heads
       if (read) runs.push(read)
     }
+    this.#noteTails(runs)
     for (const name of this.#changed) {
       if (!this.#failures.some(({ entry }) => entry === name)) this.#noteChanged(name, 'bundle_invalid')
     }
@@ -348,6 +351,25 @@ class Examination {
       signedByAgents: signedByAgents(evidence),
     }
     this.#hold({ edition: bundleEdition, run, workflow: workflow.name, at, ...counts }, signedBy, keys)
+  }
+
+  /** Says which runs went on, and of which only the bundle's own signature tells that it has all of them. */
+  #noteTails(runs: readonly RunEvidence[]): void {
+    const [tail, ...tails] = this.#openTails
+    if (tail) {
+      const others = tails.length > 0 ? `, and so of ${tails.length} more` : ''
+      this.#notes.push(
+        `no signed head covers the last ${tail[1]} tokens of ${tail[0]}${others}: that none were cut off behind them, the bundle's own signature alone says`,
+      )
+    }
+    const [open, ...more] = runs.filter(
+      ({ run, folded }) => folded.state.status !== 'ended' && !this.#openTails.has(run),
+    )
+    if (!open) return
+    const others = more.length > 0 ? `, nor had ${more.length} more` : ''
+    this.#notes.push(
+      `${open.run} had not ended${others}; signed heads cover all that there was, ${open.tokens} tokens of it`,
+    )
   }
 
   #hold(
@@ -511,6 +533,8 @@ class Examination {
       const heads = allLines<LedgerHead>(names.heads, this.#content(names.heads), isHeadLine)
       const verdict = await verifier.finish(heads)
       if (!verdict.holds) throw new Doubt(ledgerDoubt(verdict.failure, false, names))
+      const covered = Math.max(0, ...heads.map(({ seq }) => seq))
+      if (covered < verifier.tokens) this.#openTails.set(about.run, verifier.tokens - covered)
       if (verifier.tokens !== about.tokens || lastHash !== about.lastHash) {
         doubt(
           names.ledger,

@@ -9,6 +9,7 @@ import type { RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import { version as program } from '@/lib/base/version'
+import { HEAD_TYPES } from '@/lib/ect/jws'
 import type { SigningKey } from '@/lib/ect/sign'
 import type { LedgerStore } from '@/lib/engine/ports'
 import { agentsText } from './agents'
@@ -51,10 +52,11 @@ const pieceBytes = 256 * 1024
 
 /** Settles what the bundle says. The same state and key give the same bytes. Throws Problem `too_large`, `key_unusable`. */
 export async function planBundle(
-  gathered: Gathered,
+  found: Gathered,
   ledger: LedgerStore,
   key: SigningKey,
 ): Promise<PlannedBundle> {
+  const gathered = withLastHeads(found, key)
   const parts = await partsOf(gathered, ledger)
   const manifest = manifestOf(gathered, parts)
   const text = utf8(canonicalJson(manifest))
@@ -70,6 +72,22 @@ export async function planBundle(
     size: tarBytes(all.map(({ size }) => size)),
     stream: () => inPieces(tarStream(all)),
   }
+}
+
+/**
+ * Each ledger with a signed head of its last token. A run writes one at its end and every 1,000 tokens; of one that goes
+ * on, or in which something came after its end, the bundle says itself how far it went.
+ */
+function withLastHeads(gathered: Gathered, key: SigningKey): Gathered {
+  const runs = gathered.runs.map((run): GatheredRun => {
+    const { wid, tokens: seq, lastHash: hash, notes } = run.evidence
+    if (seq === 0 || run.heads.at(-1)?.seq === seq) return run
+    const claims = { wid, seq, hash, iat: Math.floor((notes.at(-1)?.at ?? 0) / 1000) }
+    const heads = [...run.heads, { seq, jws: signSteadily(HEAD_TYPES[0], claims, key) }]
+    return { ...run, heads, evidence: { ...run.evidence, heads: heads.length } }
+  })
+  const evidence = { ...gathered.evidence, runs: runs.map((run) => run.evidence) }
+  return { ...gathered, runs, evidence }
 }
 
 function manifestOf({ evidence }: Gathered, parts: readonly Part[]): Manifest {
