@@ -82,6 +82,7 @@ export function readDescriptor(source: Json, tell: Tell): ReadDescriptor | undef
     return undefined
   }
   const read = reader(source, [], tell)
+  tellRules(source, [], tell)
   const nodes = readList(read.list('nodes', true), ['nodes'], readNode, tell)
   const edges = readList(read.list('edges', true), ['edges'], readEdge, tell)
   const input = read.object('input')
@@ -105,6 +106,30 @@ export function readDescriptor(source: Json, tell: Tell): ReadDescriptor | undef
   }
   graph.extra = workflowExtra(source, graph)
   return { graph, nodeAt: nodes.map(([, at]) => at), edgeAt: edges.map(([, at]) => at) }
+}
+
+/** Members under which rules of ACP-DAG-HITL come along (ATD section 5.3): an author must know that nobody asks by them. */
+function tellRules(source: JsonObject, path: GraphPath, tell: Tell): void {
+  const inHitl = path.length === 0 && isJsonObject(source.hitl) ? source.hitl.rules : undefined
+  const places: [GraphPath, Json | undefined][] = [
+    [['rules'], source.rules],
+    [['hitl_rules'], source.hitl_rules],
+    [['hitl', 'rules'], inHitl],
+  ]
+  for (const [place, rules] of places) {
+    if (!Array.isArray(rules) || !rules.some((rule) => isJsonObject(rule) && rule.trigger !== undefined))
+      continue
+    const [these, them] =
+      rules.length === 1 ? ['This HITL rule is', 'it'] : [`These ${rules.length} HITL rules are`, 'them']
+    tell({
+      path: [...path, ...place],
+      code: 'rules_kept',
+      message: `${these} kept and not evaluated: nothing waits for a person because of ${them}.`,
+      mend: 'Write "hitl_required" and "hitl" on the nodes that must wait, and "containment": {"on_error": "escalate"} for errors.',
+      severity: 'warning',
+      what: 'name',
+    })
+  }
 }
 
 function workflowExtra(source: JsonObject, graph: WorkflowGraph): JsonObject {
@@ -174,6 +199,7 @@ function readEdge(source: JsonObject, path: GraphPath, tell: Tell): GraphEdge | 
 
 function readNode(source: JsonObject, path: GraphPath, tell: Tell): GraphNode | undefined {
   const read = reader(source, path, tell)
+  tellRules(source, path, tell)
   const id = read.name('id', Number.POSITIVE_INFINITY)
   const label = read.text('label', id, maxLabelLength)
   const reversible = read.flag('reversible')

@@ -138,6 +138,39 @@ describe('extension members', () => {
     expect(JSON.parse(writeAtd(graph))).toEqual({ ...JSON.parse(text), description: undefined })
   })
 
+  it('of rules that ask a person are kept, and said not to ask', () => {
+    const rule = {
+      id: 'r-critical-error',
+      trigger: { kind: 'keyword_match', op: 'eq', value: 'critical', input_ref: 'atd.severity' },
+      required_role: 'operator:oncall',
+      action: 'escalate',
+      allow_override: true,
+      override_action: 'continue',
+    }
+    for (const [top, node, path, words] of [
+      [{ rules: [rule] }, {}, '/rules', 'This HITL rule is kept'],
+      [{ hitl: { rules: [rule, rule] } }, {}, '/hitl/rules', 'These 2 HITL rules are kept'],
+      [{}, { hitl_rules: [rule] }, '/nodes/0/hitl_rules', 'nothing waits for a person because of it'],
+    ] as [JsonObject, JsonObject, string, string][]) {
+      const text = descriptor(top, node)
+      const { graph, diagnostics } = parseAtd(text)
+      expect(diagnostics).toMatchObject([
+        {
+          severity: 'warning',
+          code: 'atd_rules_kept',
+          path,
+          message: expect.stringContaining(words),
+          line: 1,
+        },
+      ])
+      expect(JSON.parse(writeAtd(graph as WorkflowGraph))).toEqual({
+        ...JSON.parse(text),
+        description: undefined,
+      })
+    }
+    expect(parseAtd(descriptor({ rules: ['be kind'] })).diagnostics).toEqual([])
+  })
+
   it('are changed where the graph was changed, and stay as they were spelled elsewhere', () => {
     const constraints = {
       'atd.resource_cpu': '2',
