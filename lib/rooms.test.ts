@@ -10,6 +10,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { findCycles } from '@/lib/workflow/cycles'
+import type { WorkflowGraph } from '@/lib/workflow/graph'
 
 const root = path.resolve(import.meta.dirname, '..')
 
@@ -104,6 +106,11 @@ function targetOf(file: string, specifier: string): string | undefined {
   return undefined
 }
 
+/** The file that an import without its ending means. */
+function fileAt(target: string): string | undefined {
+  return [`${target}.ts`, `${target}.tsx`, target].find((place) => text.has(place))
+}
+
 /** Imports that stay at run time, as the bundler's parser sees them. */
 async function runtimeImports(): Promise<Import[]> {
   const found: Import[] = []
@@ -189,6 +196,15 @@ describe('the rooms', () => {
     expect(wrong).toEqual([])
   })
 
+  it('have no files that import each other, not for types either, nor round about', () => {
+    const edges = written.flatMap(({ file, target }) => {
+      const to = target && fileAt(target)
+      return to ? [{ from: file, to }] : []
+    })
+    const graph = { nodes: files.map((id) => ({ id })), edges } as WorkflowGraph
+    expect(findCycles(graph).map(({ nodes }) => nodes.join(' → '))).toEqual([])
+  })
+
   it('keep the database in the store', () => {
     const wrong = written.filter(
       ({ file, specifier, target }) =>
@@ -249,9 +265,6 @@ describe('the rooms', () => {
 function reachableFromBrowser(imports: Import[]): string[] {
   const of = new Map<string, Import[]>()
   for (const one of imports) of.set(one.file, [...(of.get(one.file) ?? []), one])
-  const known = new Set(files)
-  const fileAt = (target: string) =>
-    [`${target}.ts`, `${target}.tsx`, target].find((place) => known.has(place))
   const starts = files.filter(
     (file) => /^\s*['"]use client['"]/.test(text.get(file) ?? '') || /\.worker\.ts$/.test(file),
   )

@@ -14,6 +14,7 @@ import type { Allowlist, Policy, WorkflowGraph } from '@/lib/workflow/graph'
 import { unboundTools, unboundWords } from '@/lib/workflow/unbound-tools'
 import { readAuthored } from './authored-files'
 import type { Installation } from './installation'
+import { libraryVersion } from './library-version'
 import { refuseMarked } from './plan-mark'
 import { importWorkflow, keepDerived } from './workflows'
 
@@ -160,21 +161,6 @@ async function imported(house: Installation, text: string, filename: string, by:
     if (!isProblem(error, 'workflow_invalid') && !isProblem(error, 'plan_not_approved')) throw error
     throw refused('workflow_invalid', `"${filename}" cannot be run: ${error.message}`)
   }
-}
-
-/** By its name, or by a file name that says the same: `workflows/enrich-a.toml` is `enrich-a` or `enrich_a`. */
-export async function libraryVersion(
-  house: Pick<Installation, 'store'>,
-  workflow: string,
-): Promise<string | undefined> {
-  const stem = path.basename(workflow).replace(/(\.atd)?\.(toml|json|ya?ml)$/i, '')
-  const plain = (name: string) => name.toLowerCase().replaceAll('-', '_')
-  const all = await house.store.workflows.latest()
-  const found =
-    all.find(({ name }) => name === workflow) ??
-    all.find(({ name }) => name === stem) ??
-    all.find(({ name }) => plain(name) === plain(stem))
-  return found?.version
 }
 
 /** A child that only reads is read-only; any other can be taken back as a run, and says there what cannot be. */

@@ -2,8 +2,8 @@ import type { JsonObject } from '@/lib/base/json'
 import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphPath, type GraphProblem, quoted } from '@/lib/workflow/graph-problem'
 import { readAuthored } from './authored-files'
-import { libraryVersion } from './child-workflows'
 import type { Installation } from './installation'
+import { libraryVersion } from './library-version'
 
 /** Warns of workflows that steps name and that are not here now; they may still be brought before the run. */
 export async function unknownChildren(
