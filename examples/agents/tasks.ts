@@ -26,7 +26,7 @@ export interface Operation {
   tookEffect?(input: Values, before: Values | undefined, key: string): Promise<boolean | undefined>
 }
 
-type Task = { parts: Parts; call: Call; of: Operation; name: string; input: Values; id: string; key: string }
+type Task = Call & { parts: Parts; of: Operation; name: string; input: Values; id: string; key: string }
 
 /** The agent as the kit takes it, with the endpoint for tasks. */
 export function withTasks({ operations, ...agent }: TaskAgent): Agent {
@@ -49,17 +49,12 @@ async function phase(parts: Parts, call: Call, operations: TaskAgent['operations
   const of = Object.hasOwn(operations, name) ? operations[name] : undefined
   must(of, 422, 'operation_unknown', `${parts.agent.name} has no operation "${name}".`)
   const [input, key] = [(json.input ?? {}) as Values, `${json.idempotency_key ?? claims.jti}`]
-  const task = { parts, call, of, name, input, id, key }
+  const task = { ...call, parts, of, name, input, id, key }
   switch (json.phase) {
     case 'describe':
       return ok({ consequence: of.consequence, ...(await of.describe(input)) })
     case 'checkpoint':
-      return firstAnswer(
-        parts,
-        [`checkpoint ${id}`],
-        () => checkpoint(task),
-        JSON.stringify([claims.wid, name]),
-      )
+      return checkpoint(task)
     case 'execute':
       return execute(task)
     case 'probe':
@@ -72,42 +67,26 @@ async function phase(parts: Parts, call: Call, operations: TaskAgent['operations
 }
 
 /** The token is for this phase, this body and this run. */
-function mustBeFor({ claims, json, hash }: Call): void {
-  const { exec_act: act, wid, ext } = claims
-  must(
-    act === `hp:agent_${json.phase}`,
-    403,
-    'ect_claim_invalid',
-    `A token for "${act}" is not for "${json.phase}".`,
-  )
+function mustBeFor({ claims: { exec_act: act, wid, ext }, json, hash }: Call): void {
+  const isFor = act === `hp:agent_${json.phase}`
+  must(isFor, 403, 'ect_claim_invalid', `A token for "${act}" is not for "${json.phase}".`)
   must(ext?.['hp.body_hash'] === hash, 403, 'ect_claim_invalid', 'The token was made for another body.')
   const isSame = `${json.run ?? wid}`.replace(/run_|-/g, '') === wid.replaceAll('-', '')
   must(isSame, 403, 'rollback_outside_run', 'The token belongs to another run than the body names.')
 }
 
-async function checkpoint({
-  parts,
-  call: { claims, json },
-  of,
-  name: operation,
-  input,
-  id,
-}: Task): Promise<Answer> {
-  const { target, sentence: description } = await of.describe(input)
-  const children = Array.isArray(json.children) ? json.children.map(String) : []
-  return ok(await take(parts, claims, id, { operation, children }, { target, description }))
+function checkpoint({ parts, claims, json, of, name: operation, input, id }: Task): Promise<Answer> {
+  const act = async () => {
+    const { target, sentence: description } = await of.describe(input)
+    const children = Array.isArray(json.children) ? json.children.map(String) : []
+    return ok(await take(parts, claims, id, { operation, children }, { target, description }))
+  }
+  return firstAnswer(parts, [`checkpoint ${id}`], act, JSON.stringify([claims.wid, operation]))
 }
 
 /** `state_hash`: of what it left, so that the caller sees when somebody else has changed it since. */
-async function execute(task: Task): Promise<Answer> {
-  const {
-    parts,
-    call: { json },
-    of,
-    name,
-    input,
-    key,
-  } = task
+function execute(task: Task): Promise<Answer> {
+  const { parts, json, of, name, input, key } = task
   const act = async () => {
     const done = await of.execute(input, key)
     // What is done is done, whether or not its state can be read now.
@@ -117,19 +96,20 @@ async function execute(task: Task): Promise<Answer> {
   return firstAnswer(parts, [executed(task)], () => act().catch((error) => refused(parts, error)), asked)
 }
 
-const executed = ({ call, key }: Task) => `execute ${call.claims.wid} ${key}`
+/** Under which name the answer to `execute` is kept. */
+const executed = ({ claims, key }: Task) => `execute ${claims.wid} ${key}`
 
-async function stateHash({ parts, call, name: operation }: Task): Promise<string> {
-  return (await stateNow(parts, { wid: call.claims.wid, operation, children: [] })).out_hash
+async function stateHash({ parts, claims, name: operation }: Task): Promise<string> {
+  return (await stateNow(parts, { wid: claims.wid, operation, children: [] })).out_hash
 }
 
 /** Did it happen? By the answer that was kept, or by looking. */
 async function probe(task: Task): Promise<'took_effect' | 'not_taken' | 'unknown'> {
-  const { parts, call, of, input, id, key } = task
+  const { parts, claims, of, input, id, key } = task
   const earlier = await parts.store.get<{ answer: Answer }>('answers', sha256(executed(task)))
   if (earlier) return earlier.answer.status < 400 ? 'took_effect' : 'not_taken'
   const kept = await checkpointOf(parts, id)
-  const before = kept?.wid === call.claims.wid ? kept : undefined
+  const before = kept?.wid === claims.wid ? kept : undefined
   if (of.consequence === 'read_only' || before?.out_hash === (await stateHash(task))) return 'not_taken'
   const happened = await of.tookEffect?.(input, before && (await opened(parts, before)), key)
   return happened === undefined ? 'unknown' : happened ? 'took_effect' : 'not_taken'
