@@ -23,6 +23,8 @@ export class OutsideAgent {
   state = 'as it was'
   /** Rollbacks are taken and not answered while this is true. */
   keepsSilent = false
+  /** What it is told to do is answered when this is over. */
+  #held: Promise<void> | undefined
   #server: Server | undefined
 
   constructor(readonly name: string) {
@@ -37,8 +39,9 @@ export class OutsideAgent {
     const server = createServer((request, response) => {
       const chunks: Buffer[] = []
       request.on('data', (chunk: Buffer) => chunks.push(chunk))
-      request.on('end', () => {
+      request.on('end', async () => {
         const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>
+        if (body.phase === 'execute') await this.#held
         const answer = request.url?.endsWith('/rollback') ? this.#rollBack(body) : this.#do(body)
         if (answer) response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
       })
@@ -63,6 +66,15 @@ export class OutsideAgent {
   async stop(): Promise<void> {
     this.#server?.closeAllConnections()
     await new Promise((resolve) => this.#server?.close(resolve))
+  }
+
+  /** Holds back what it is told to do until the function that this gives is called. */
+  holdEffects(): () => void {
+    let letGo = () => {}
+    this.#held = new Promise((resolve) => {
+      letGo = resolve
+    })
+    return () => letGo()
   }
 
   /** A signed request for a rollback of what a checkpoint sealed. */
