@@ -8,12 +8,13 @@ import { conflictWith } from '@/lib/rollback/conflict'
 import type { At, Command } from './commands'
 import { askPerson, nodeOf, visitThen } from './decide-steps'
 import type { Draft } from './draft'
-import { nodesInScope } from './evolve-rollback'
+import { nodesInScope, type Reach, visitsInScope } from './evolve-rollback'
 import type { FactOf } from './facts'
 import { elapsedS, movedOn } from './refusal'
 import { wasAsked } from './rollback-question'
 import type { Rollback, Run, Visit } from './run'
 import { startJti } from './start-token'
+import { undoableCheckpoints } from './undoable'
 import { isUnknown } from './visit-states'
 import { walkedFrom } from './walk'
 
@@ -25,7 +26,7 @@ export function decideRollback(run: Run, wish: Wish<'roll_back'>, draft: Draft, 
     throw new Problem('rollback_busy', `${wish.rollback} was asked for already`, { rollback: wish.rollback })
   const narrower = takenOver(run, wish, at.now)
   if (run.state.status === 'cancelling') throw movedOn(run, 'rolled back')
-  if (run.seq !== wish.seq) {
+  if (run.seq !== wish.seq && !(narrower && isCovered(run, wish, narrower))) {
     throw new Problem(
       'rollback_plan_changed',
       `The run moved on since the plan: it had ${wish.seq} tokens, now ${run.seq}`,
@@ -59,11 +60,22 @@ export function decideRollback(run: Run, wish: Wish<'roll_back'>, draft: Draft, 
 }
 
 /**
+ * True where all that could be undone now was planned, or is the narrower rollback's doing. That one goes on while a
+ * broader one is planned, so that its tokens alone change nothing that was agreed to: what is left to do only shrinks.
+ */
+function isCovered(run: Run, wish: Wish<'roll_back'>, narrower: Rollback): boolean {
+  const planned = new Set<string>(wish.checkpoints)
+  return visitsInScope(run, wish)
+    .flatMap((visit) => undoableCheckpoints(run, visit))
+    .every(({ jti }) => planned.has(jti) || narrower.acts.has(jti))
+}
+
+/**
  * The rollback under way that this one takes over, if there is one (cascade section 6.8). Throws Problem
  * `rollback_conflict` where the one under way takes precedence, `rollback_busy` where they have nothing in common: of
  * one run there is one rollback at a time.
  */
-function takenOver(run: Run, wish: Wish<'roll_back'>, now: number): Rollback | undefined {
+export function takenOver(run: Run, wish: Reach & { rollback: string }, now: number): Rollback | undefined {
   if (run.state.status !== 'rolling_back') return undefined
   const other = run.rollbacks.get(run.state.rollback) as Rollback
   const conflict = conflictWith(

@@ -166,14 +166,14 @@ export function nodesInScope(run: Run, rollback: Reach): string[] {
 }
 
 /** The visits a rollback reaches: none that was carried over from another run, which did it and alone can take it back. */
-function visitsInScope(run: Run, rollback: Reach): Visit[] {
+export function visitsInScope(run: Run, rollback: Reach): Visit[] {
   const reached = scopeOf(run, rollback)
   const made = rollback.only === 'dependents' ? dependents(run, rollback.node, reached) : reached
   return made.filter((visit) => visit.carriedFrom === undefined)
 }
 
 /** What says which visits a rollback reaches. */
-type Reach = Pick<Rollback, 'scope' | 'node' | 'only'>
+export type Reach = Pick<Rollback, 'scope' | 'node' | 'only'>
 
 /** Of the visits of a sub-DAG, in their order, the first one and those made from what it gave. */
 function dependents(run: Run, node: string, following: readonly Visit[]): Visit[] {

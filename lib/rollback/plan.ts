@@ -102,6 +102,8 @@ export interface PlanInput {
   graph: PlanGraph
   /** By the name the step has in the graph. */
   steps: ReadonlyMap<string, StepNow>
+  /** What a rollback under way reaches, as `node/visit`: taking that back was agreed to with it. */
+  agreed?: ReadonlySet<string>
 }
 
 export interface PlannedStep {
@@ -379,21 +381,39 @@ function fateOf(step: StepNow, verification: Verification | undefined): PlanFate
   return checkpoint.undo === 'compensate' ? 'compensated' : 'restored'
 }
 
-/** Over what would be done and to what, never over time or words: waiting alone does not change a plan. */
+/**
+ * Over what would be done and to what, never over time or words: waiting alone does not change a plan. Nor does what a
+ * rollback under way does meanwhile, which a broader one takes over: while that goes on, its steps and the state that it
+ * changes are left out.
+ */
 function digestOf(input: PlanInput, { scope, steps }: Draft): Hash {
+  const { agreed } = input
   return hashJson({
     run: input.run,
     node: input.node,
     scope,
     ...(scope === 'sub_dag' && input.only && { only: input.only }),
-    steps: steps.map((step) => [
-      step.node,
-      step.visit,
-      step.fate,
-      step.checkpointId ?? null,
-      step.sealedHash ?? null,
-      step.stateHashNow ?? null,
-      ...(step.changedSince ? ['changed_since'] : []),
-    ]),
+    steps: steps
+      .filter(({ node, visit }) => !agreed?.has(`${node}/${visit}`))
+      .map((step) => [
+        step.node,
+        step.visit,
+        step.fate,
+        step.checkpointId ?? null,
+        step.sealedHash ?? null,
+        agreed ? null : (step.stateHashNow ?? null),
+        ...(step.changedSince ? ['changed_since'] : []),
+      ]),
   })
+}
+
+/** The plan without acts that need no doing any more: what was agreed to, and less. */
+export function planWithout(plan: Plan, checkpoints: ReadonlySet<string>): Plan {
+  const steps = plan.steps.filter(({ checkpointId }) => !checkpoints.has(checkpointId ?? ''))
+  if (steps.length === plan.steps.length) return plan
+  const left = new Set(steps.map(({ node }) => node))
+  const gone = plan.steps.flatMap(({ node }) => (left.has(node) ? [] : [node]))
+  const untouched = [...plan.untouched, ...new Set(gone)]
+  const counts = countFates(steps, left.size + untouched.length)
+  return { ...plan, steps, untouched, counts, sentence: planSentence(counts) }
 }

@@ -4,7 +4,8 @@
  */
 import { actorOf, holds, type Principal } from '@/lib/auth/principal'
 import { prefixed, type RollbackId, type RunId } from '@/lib/base/ids'
-import { Problem } from '@/lib/base/problem'
+import { isProblem, Problem } from '@/lib/base/problem'
+import { takenOver } from '@/lib/engine/decide-rollback'
 import type { IdempotentAnswer } from '@/lib/engine/ports'
 import { checkExecutable, type Plan } from '@/lib/rollback/plan'
 import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
@@ -13,6 +14,9 @@ import type { RollbackPlanView, RollbackView } from '@/lib/view/wire'
 import { executePlan } from '@/lib/worker/execute-plan'
 import { makePlan } from '@/lib/worker/plan'
 import type { Installation } from './installation'
+
+/** A plan that a token overtakes while it is made is made again so often. */
+const planTries = 5
 
 export interface RollbackWish {
   node: string
@@ -53,20 +57,31 @@ export async function requestRollback(
   wish: RollbackWish,
 ): Promise<RollbackId> {
   const { ports } = installation
-  const plan = await planFor(installation, runId, principal, wish)
-  if (plan.digest !== wish.digest) {
-    throw new Problem(
-      'rollback_plan_changed',
-      `The run moved on since the plan was shown, so nothing was done. The plan is now: ${plan.sentence}`,
-      { plan: planViewOf(plan) },
-    )
-  }
-  checkExecutable(plan, wish.digest)
+  const { scope, only, node, answer, reason, overwrite } = wish
   const rollback = prefixed('rb', ports.mint())
-  const { answer, reason, overwrite } = wish
+  // Whoever loses is told of the winner before of anything that the winner changed.
+  await ports.book.read(runId, (run) => {
+    takenOver(run, { rollback, scope, only, node }, ports.timer.now())
+  })
   const asked = { rollback, reason, by: actorOf(principal), overwrite }
-  await executePlan(ports, runId, plan, asked, { answer: answer && (() => answer(rollback)) })
-  return rollback
+  for (let attempt = 1; ; attempt++) {
+    const plan = await planFor(installation, runId, principal, wish)
+    if (plan.digest !== wish.digest) {
+      throw new Problem(
+        'rollback_plan_changed',
+        `The run moved on since the plan was shown, so nothing was done. The plan is now: ${plan.sentence}`,
+        { plan: planViewOf(plan) },
+      )
+    }
+    checkExecutable(plan, wish.digest)
+    try {
+      await executePlan(ports, runId, plan, asked, { answer: answer && (() => answer(rollback)) })
+      return rollback
+    } catch (error) {
+      // A token came while it was planned: where the plan is still the one that was shown, that is what was agreed to.
+      if (!isProblem(error, 'rollback_plan_changed') || attempt === planTries) throw error
+    }
+  }
 }
 
 /** The plan as it travels. */

@@ -1,7 +1,8 @@
 import type { RollbackId, RunId } from '@/lib/base/ids'
 import type { Actor } from '@/lib/engine/facts'
+import type { Run } from '@/lib/engine/run'
 import { DEFAULT_ROLLBACK_S, rollbackDeadline } from '@/lib/rollback/deadline'
-import type { Plan } from '@/lib/rollback/plan'
+import { type Plan, planWithout } from '@/lib/rollback/plan'
 import type { WorkerPorts } from './ports'
 import type { Along } from './run-book'
 import { jsonValue } from './values'
@@ -18,10 +19,12 @@ export async function executePlan(
   wish: { by: Actor; reason: string; rollback: RollbackId; overwrite?: boolean },
   along: Pick<Along, 'answer' | 'lease' | 'lost'> = {},
 ): Promise<void> {
-  const checkpoints = plan.steps.flatMap((step) => step.checkpointId ?? [])
-  const ttlsS = await book.read(runId, (run) => checkpoints.map((jti) => run.checkpoints.get(jti)?.ttlS ?? 0))
+  const { left, ttlsS } = await book.read(runId, (run) => {
+    const left = planWithout(plan, doneMeanwhile(run))
+    return { left, ttlsS: checkpointsOf(left).map((jti) => run.checkpoints.get(jti)?.ttlS ?? 0) }
+  })
   const now = timer.now()
-  const stored = jsonValue(plan)
+  const stored = jsonValue(left)
   await book.execute(
     runId,
     {
@@ -30,11 +33,24 @@ export async function executePlan(
       scope: plan.scope,
       ...(plan.only && { only: plan.only }),
       node: plan.node,
-      checkpoints,
+      checkpoints: checkpointsOf(left),
       plan: stored.hash,
       seq: plan.seq,
       deadlineS: Math.max(1, (rollbackDeadline(now, ttlsS, DEFAULT_ROLLBACK_S) - now) / 1000),
     },
     { ...along, values: [stored] },
+  )
+}
+
+function checkpointsOf({ steps }: Plan): string[] {
+  return steps.flatMap(({ checkpointId }) => checkpointId ?? [])
+}
+
+/** What the rollback under way, which this one takes over, undid or began to undo while the plan was made. */
+function doneMeanwhile(run: Run): ReadonlySet<string> {
+  const narrower = run.state.status === 'rolling_back' ? run.rollbacks.get(run.state.rollback) : undefined
+  const acts = [...(narrower?.acts ?? [])]
+  return new Set(
+    acts.flatMap(([jti, { status }]) => (status === undefined || status === 'completed' ? [jti] : [])),
   )
 }

@@ -7,6 +7,7 @@ import type { RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import { verifyCheckpoint } from '@/lib/checkpoint/verify'
+import { visitsInScope } from '@/lib/engine/evolve-rollback'
 import type { RunHeader } from '@/lib/engine/ports'
 import type { CheckpointRef, Run, Visit } from '@/lib/engine/run'
 import { readsOf, undoableCheckpoints } from '@/lib/engine/undoable'
@@ -54,9 +55,10 @@ export async function makePlan(ports: WorkerPorts, runId: RunId, wish: PlanWish)
     graph: run.graph,
     start: run.start,
     walked: run.walk !== undefined,
+    agreed: agreedTo(run),
     ...unrolled(run),
   }))
-  const { header, seq, graph, start, drawn, walked } = noted
+  const { header, seq, graph, start, drawn, walked, agreed } = noted
   const frozen = { graph, start } as Run
   const steps = new Map<string, StepNow>()
   const looked = await boundedMap(
@@ -80,6 +82,7 @@ export async function makePlan(ports: WorkerPorts, runId: RunId, wish: PlanWish)
     role: { mayCoordinate: wish.mayCoordinate },
     graph: drawn,
     steps,
+    ...(agreed && { agreed }),
   })
   const touched = new Set(plan.steps.map((step) => step.node))
   return { ...plan, untouched: graph.order.filter((node) => !touched.has(node)) }
@@ -124,6 +127,12 @@ function chainOf(chain: readonly string[], all: readonly string[]): PlanGraph {
     children.set(before, [key])
   }
   return { order, parents, children }
+}
+
+/** What the rollback under way reaches; undefined where there is none. */
+function agreedTo(run: Run): ReadonlySet<string> | undefined {
+  const rollback = run.state.status === 'rolling_back' ? run.rollbacks.get(run.state.rollback) : undefined
+  return rollback && new Set(visitsInScope(run, rollback).map(({ node, visit }) => `${node}/${visit}`))
 }
 
 /** Steps that a rollback under way is undoing right now: that ends first, and leaves nothing to do for a broader one. */

@@ -5,6 +5,7 @@ import { isProblem } from '@/lib/base/problem'
 import { openQuestion } from '@/lib/engine/rollback-question'
 import type { Rollback, Run } from '@/lib/engine/run'
 import type { Verdict } from '@/lib/hitl/terms'
+import type { Plan } from '@/lib/rollback/plan'
 import { noReach } from '@/lib/runners/no-reach'
 import { EffectFailed, type Prepared, type Runner, type Undone } from '@/lib/runners/runner'
 import { memoryStore } from '@/lib/store/memory'
@@ -443,6 +444,85 @@ describe('two rollbacks of one run', () => {
     expect(refused.message).toBe(
       `${first} is under way, reaches the same steps and goes first: it reaches as far (a step and all that followed) and was asked for earlier`,
     )
+  })
+})
+
+describe('a broader rollback that takes over one with acts under way', () => {
+  /** An agent that answers when it is told to. */
+  const late = (node: string) => {
+    let answer: () => void = () => undefined
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const undo = async (): Promise<Undone> => {
+      await answered
+      return { stateHashAfter: hashJson({ agent: agentId(node), node }), description: 'It is back, late' }
+    }
+    return { undo, answer: () => answer() }
+  }
+  const agents = ['policy', 'router', 'monitor', 'notify']
+  const whole = { node: 'plan', scope: 'full_workflow', mayCoordinate: true } as const
+  const began = (node: string) => (run: Run) =>
+    [...run.rollbacks.values()].some(({ acts }) => [...acts.values()].some((act) => act.node === node))
+  const undos = (field: Field) => field.asked.filter((what) => what.startsWith('undo')).sort()
+
+  it('is agreed to once: what the narrower one does meanwhile changes no plan', async () => {
+    const monitor = late('monitor')
+    const policy = late('policy')
+    const field = await Field.done({ undo: { monitor: monitor.undo, policy: policy.undo } })
+    const narrow = await field.rollBack({ node: 'policy', scope: 'sub_dag' })
+    await field.until(began('monitor'))
+    const shown = await makePlan(field.ports, field.runId, whole)
+    monitor.answer()
+    await field.until(began('policy'))
+    const now = await makePlan(field.ports, field.runId, whole)
+    expect(now.seq).toBeGreaterThan(shown.seq)
+    expect(now.digest).toBe(shown.digest)
+    // Also where the tokens came while it was planned: what was begun since is not planned a second time.
+    const broad: RollbackId = `rb_${mintUuid()}`
+    await executePlan(field.ports, field.runId, shown, {
+      by: 'person:bo',
+      reason: 'All of it',
+      rollback: broad,
+    })
+    const { plan } = await field.rollback(broad)
+    const stored = (await readJson(field.ports.ledger, plan)) as unknown as Plan
+    expect(stored.steps.map(({ node }) => node).sort()).toEqual(['notify', 'plan', 'router'])
+    policy.answer()
+    await field.over()
+    expect(await field.rollback(broad)).toMatchObject({ status: 'completed', supersedes: narrow })
+    expect(await field.statuses(narrow)).toEqual({ monitor: 'completed', policy: 'completed' })
+    expect(await field.statuses(broad)).toEqual({ notify: 'completed', router: 'completed' })
+    expect(undos(field)).toEqual(agents.map((node) => `undo ${node}`).sort())
+  })
+
+  it('does not do again what the narrower one undid between its plan and its turn', async () => {
+    const policy = late('policy')
+    const field = await Field.done({ undo: { policy: policy.undo } })
+    const narrow = await field.rollBack({ node: 'policy', scope: 'sub_dag' })
+    await field.until(began('policy'))
+    const broad = await field.rollBack(whole)
+    policy.answer()
+    await field.over()
+    expect(await field.statuses(narrow)).toEqual({ monitor: 'completed', policy: 'completed' })
+    expect(await field.rollback(broad)).toMatchObject({ status: 'completed' })
+    expect(undos(field)).toEqual(agents.map((node) => `undo ${node}`).sort())
+  })
+
+  it('is planned anew where more is to be undone than was planned', async () => {
+    const policy = late('policy')
+    const field = await Field.done({ undo: { policy: policy.undo } })
+    await field.rollBack({ node: 'policy', scope: 'sub_dag' })
+    await field.until(began('policy'))
+    const { steps, ...plan } = await makePlan(field.ports, field.runId, whole)
+    const less = { ...plan, seq: plan.seq - 1, steps: steps.filter(({ node }) => node !== 'notify') }
+    const refused = await executePlan(field.ports, field.runId, less, {
+      ...{ by: 'person:bo', reason: 'Less', rollback: `rb_${mintUuid()}` as const },
+    }).catch((error: unknown) => error)
+    if (!isProblem(refused, 'rollback_plan_changed')) throw refused
+    expect(refused.message).toMatch(/^The run moved on since the plan: it had \d+ tokens, now \d+$/)
+    policy.answer()
+    await field.over()
   })
 })
 

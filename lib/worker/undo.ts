@@ -99,11 +99,27 @@ class Coordinator {
     const first = await this.note(this.id)
     if (first.rollback.supersedes) await this.letEnd(first.rollback.supersedes)
     const plan = await this.planOf(first)
-    const acts = actsOf(plan.steps)
+    const acts = await this.leftOf(actsOf(plan.steps))
     // Looked up while they vote.
     this.turnsOf(acts).catch(() => undefined)
     if (!(await this.decide(plan, acts))) return
     await this.execute(acts)
+  }
+
+  /**
+   * The acts of a plan without those that rollbacks which were taken over did after it was made: what they undid stays
+   * undone, and a compensation that they sent is never sent again.
+   */
+  private leftOf(acts: PlannedStep[]): Promise<PlannedStep[]> {
+    return this.read((run) =>
+      acts.filter(({ checkpointId = '' }) => {
+        const undone = run.checkpoints.get(checkpointId)?.undone
+        if (undone === undefined || run.rollbacks.get(this.id)?.acts.has(checkpointId)) return true
+        const before = run.rollbacks.get(undone.rollback)
+        if (before?.supersededBy === undefined) return true
+        return undone.status !== 'completed' && before.acts.get(checkpointId)?.undo !== 'compensate'
+      }),
+    )
   }
 
   /** True once it is decided how it goes on; false while a person is asked. */
