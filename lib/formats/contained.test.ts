@@ -252,6 +252,16 @@ describe('a constraint in TOML without quotation marks', () => {
     expect(parseAgentd(writeAgentd(graph as WorkflowGraph)).graph).toEqual(graph)
   })
 
+  it('may not stand there in both ways', () => {
+    const { diagnostics } = parseAgentd(
+      file('atd.circuit_window_s = 90\n"atd.circuit_window_s" = 30'),
+      nodeKind,
+    )
+    expect(diagnostics).toMatchObject([
+      { code: 'agentd_constraint_twice', line: 11, message: expect.stringContaining('only one can count') },
+    ])
+  })
+
   it('is told where it stands', () => {
     const { diagnostics } = parseAgentd(file('atd.circuit_window_s = 90\nhp.when_open = "skip"'), nodeKind)
     expect(diagnostics).toMatchObject([

@@ -356,7 +356,7 @@ function readNode(entry: JsonObject, path: GraphPath, tell: Tell): GraphNode | u
   // A node without a type stays, so that what leads to it is not told as well.
   if (!hasId) return undefined
   const read = retry === undefined ? undefined : readRetry(retry, [...path, 'retry'], tell)
-  const contained = withWholeNames(entry)
+  const contained = withWholeNames(entry, path, tell)
   return {
     id: String(id),
     label: String(id),
@@ -374,7 +374,7 @@ function readNode(entry: JsonObject, path: GraphPath, tell: Tell): GraphNode | u
 const constraintSpaces = ['atd', 'hp']
 
 /** The node with its constraints under their whole names, in whichever of the two ways they were written. */
-function withWholeNames(entry: JsonObject): JsonObject {
+function withWholeNames(entry: JsonObject, path: GraphPath, tell: Tell): JsonObject {
   const { constraints } = entry
   if (!isJsonObject(constraints)) return entry
   const whole = Object.entries(constraints).flatMap(([name, value]): [string, Json][] =>
@@ -382,6 +382,16 @@ function withWholeNames(entry: JsonObject): JsonObject {
       ? Object.entries(value).map(([inside, one]) => [`${name}.${inside}`, one])
       : [[name, value]],
   )
+  const names = whole.map(([name]) => name)
+  const twice = names.find((name, at) => names.indexOf(name) < at)
+  if (twice !== undefined)
+    tell({
+      path: [...path, 'constraints', twice],
+      what: 'name',
+      code: 'constraint_twice',
+      message: `The constraint ${quoted(twice)} stands here with quotation marks and without; only one can count.`,
+      mend: 'Keep one of the two.',
+    })
   return { ...entry, constraints: Object.fromEntries(whole) }
 }
 
