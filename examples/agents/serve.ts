@@ -7,8 +7,9 @@ import type { Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 import { Shelf } from './disk'
-import { type Options as KitOptions, openAgent } from './kit/agent'
+import { openAgent } from './kit/agent'
 import type { Answer, Values } from './kit/answers'
+import type { Options as KitOptions } from './kit/terms'
 import { type TaskAgent, withTasks } from './tasks'
 
 /** `reads`: paths that anyone may GET. */

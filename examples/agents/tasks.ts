@@ -4,9 +4,10 @@
  * idempotency key acts once.
  */
 import { randomUUID } from 'node:crypto'
-import type { Agent, Call, Parts, State } from './kit/agent'
-import { type Answer, begin, firstAnswer, must, ok, Refusal, refused, type Values } from './kit/answers'
+import { type Answer, must, ok, Refusal, refused, type Values } from './kit/answers'
 import { checkpointOf, opened, stateNow, take } from './kit/checkpoints'
+import { begin, firstAnswer } from './kit/once'
+import type { Agent, Call, Parts, State } from './kit/terms'
 import { sha256, uuidIn } from './kit/tokens'
 
 /** An agent whose steps are operations, by name; what a checkpoint is of is the state of one. */
@@ -93,7 +94,7 @@ function execute(task: Task): Promise<Answer> {
     return ok(of.state ? { ...done, state_hash: await stateHash(task).catch(() => undefined) } : done)
   }
   const asked = JSON.stringify([json.node, json.visit, name, input])
-  return firstAnswer(parts, [executed(task)], () => act().catch((error) => refused(parts, error)), asked)
+  return firstAnswer(parts, [executed(task)], () => act().catch((error) => refused(error, parts)), asked)
 }
 
 /** Under which name the answer to `execute` is kept. */

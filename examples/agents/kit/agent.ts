@@ -5,82 +5,36 @@
  */
 import { Hono, type HonoRequest } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import type { JWTVerifyGetKey } from 'jose'
 import { type Answer, must, ok, Refusal, refused, type Values } from './answers'
 import { Breaker } from './breaker'
 import { endpoints } from './endpoints'
-import { type Claims, openKeys, sha256, signedBy, verified } from './tokens'
-
-export interface Agent {
-  /** SPIFFE id. */
-  id: string
-  name: string
-  /** What it changes, by name: a checkpoint is of one of these. */
-  states: Record<string, State>
-  /** Endpoints of its own, for verified callers: `POST /switch`. */
-  routes?: Record<string, Route>
-  /** An error was told of in a run that this agent worked for (AERR section 5). */
-  onError?(signal: Values): Promise<void>
-}
-
-/** Equal states are to be equal text in JSON. What cannot be undone has no `restore`. */
-export interface State {
-  now(): Promise<Values>
-  restore?(state: Values): Promise<void>
-}
-
-/** Small JSON documents by kind and name; durable when `put` resolves. Of most, `until` (ms) says when they may go. */
-export interface Store {
-  get<T>(kind: string, name: string): Promise<T | undefined>
-  put(kind: string, name: string, document: object): Promise<void>
-  drop(kind: string, name: string): Promise<void>
-  names(kind: string): Promise<string[]>
-}
-
-export interface Options {
-  /** The agent's own, and nobody else's: its keys are in it. */
-  store: Store
-  /** Where callers reach it. */
-  baseUrl: string
-  /** The keys of those whose tokens are believed. */
-  callers: JWTVerifyGetKey
-  /** The breakers of what it calls itself. */
-  calls?: Breaker
-  log?: (sentence: string) => void
-  /** Milliseconds since the epoch. */
-  now?: () => number
-}
-
-/** A request with a verified token. `hash`: of the body's octets. */
-export type Call = { claims: Claims; json: Values; hash: string }
-export type Route = (parts: Parts, call: Call) => Promise<Answer>
-export type Parts = Awaited<ReturnType<typeof openParts>>
+import type { Agent, Options, Parts, Route } from './terms'
+import { openKeys, sha256, signedBy, verified } from './tokens'
 
 /** Gives the app that answers for the agent. Rejects when its store cannot be written. */
 export async function openAgent(agent: Agent, options: Options) {
   const parts = await openParts(agent, options)
-  const app = new Hono()
-  app.onError((error) => shown(refused(parts, error)))
+  const [app, jwks] = [new Hono(), { keys: [parts.keys.jwk] }]
+  app.onError((error) => shown(refused(error, parts)))
   const refuse = (status: number, code: string, detail: string) => shown(new Refusal(status, code, detail).answer)
   app.notFound(({ req }) => refuse(404, 'not_found', `${agent.name} has no ${req.method} ${req.path.slice(0, 100)}.`))
-  const onError = () => refuse(413, 'body_too_large', 'The body is larger than 1 MiB.')
-  app.use(bodyLimit({ maxSize: 1_048_576, onError }))
-  app.get('/.well-known/jwks.json', () => shown(ok(parts.keys.jwks)))
+  const tooLong = () => refuse(413, 'body_too_large', 'The body is larger than 1 MiB.')
+  app.use(bodyLimit({ maxSize: 1_048_576, onError: tooLong }))
+  app.get('/.well-known/jwks.json', () => shown(ok(jwks)))
   for (const [at, route] of Object.entries({ ...endpoints, ...agent.routes })) {
     const [method = '', path = ''] = at.split(' ')
     app.on(method, path, ({ req }) => answered(parts, route, req))
   }
-  return { app, jwks: parts.keys.jwks, sign: parts.sign, idle: () => parts.line }
+  return { app, jwks, sign: parts.sign, idle: () => parts.line }
 }
 
-async function openParts(agent: Agent, options: Options) {
+async function openParts(agent: Agent, options: Options): Promise<Parts> {
   const { store, log = () => {}, now = Date.now, calls = new Breaker(now) } = options
   const keys = await openKeys(store)
   const sign = (claims: Values) => signedBy(agent.id, keys, now(), claims)
-  const answering = ({ iss: aud, wid, jti }: Claims, exec_act: string, out_hash: string, more: Values = {}) =>
+  const answering: Parts['answering'] = ({ iss: aud, wid, jti }, exec_act, out_hash, more) =>
     sign({ aud, wid, par: [jti], exec_act, out_hash, ...more })
-  const line: Promise<unknown> = Promise.resolve()
-  return { ...options, agent, keys, log, now, calls, sign, answering, line }
+  return { ...options, agent, keys, log, now, calls, sign, answering, line: Promise.resolve() }
 }
 
 async function answered(parts: Parts, route: Route, req: HonoRequest): Promise<Response> {
@@ -92,7 +46,7 @@ async function answered(parts: Parts, route: Route, req: HonoRequest): Promise<R
     must(req.method === 'GET' || Object.keys(json).length > 0, 400, 'body_not_json', 'The body is no JSON object.')
     return route(parts, { claims, json, hash: sha256(octets) })
   }
-  const inLine = parts.line.then(act).catch((error) => refused(parts, error))
+  const inLine = parts.line.then(act).catch((error) => refused(error, parts))
   parts.line = inLine
   const response = shown(await inLine)
   const out_hash = sha256(await response.clone().text())

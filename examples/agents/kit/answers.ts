@@ -1,11 +1,7 @@
-/* How an agent answers and refuses, and how the same question gets the same answer, also after a restart. */
-import type { Parts } from './agent'
-import { type Claims, sha256 } from './tokens'
+/* How an agent answers, and how it refuses. */
 
 export type Values = Record<string, unknown>
 export type Answer = { status: number; body: unknown }
-
-const [keptMs, usedKeptMs, runsKeptMs] = [7 * 86_400_000, 960_000, 8 * 86_400_000]
 
 export const ok = (body: unknown, status = 200): Answer => ({ status, body })
 
@@ -24,33 +20,11 @@ export function must(holds: unknown, status: number, code: string, detail: strin
 }
 
 /** What is answered when this was thrown. */
-export function refused({ agent: { name }, log }: Parts, error: Error): Answer {
+export function refused(
+  error: Error,
+  { agent, log }: { agent: { name: string }; log(sentence: string): void },
+): Answer {
   if (error instanceof Refusal) return error.answer
-  log(`${name} could not answer: ${error.message}`)
-  return new Refusal(500, 'internal', `${name} could not do this.`, { retriable: true }).answer
-}
-
-/** Begins work for a run: its token serves once, and errors in that run are listened to from now on. */
-export async function begin({ store, now }: Parts, { jti, wid }: Claims): Promise<void> {
-  must(!(await store.get('seen', jti)), 403, 'ect_replayed', `The token ${jti} was used before.`)
-  await store.put('seen', jti, { until: now() + usedKeptMs })
-  await store.put('runs', wid, { until: now() + runsKeptMs })
-}
-
-/** Acts once for any of these names, each for one question. A failure that may pass is not remembered. */
-export async function firstAnswer(parts: Parts, names: string[], act: () => Promise<Answer>, question = '') {
-  const { agent, store, now, log } = parts
-  const asked = sha256(question)
-  for (const name of names) {
-    const earlier = await store.get<{ answer: Answer; asked: string }>('answers', sha256(name))
-    const isSame = !earlier || earlier.asked === asked
-    must(isSame, 409, 'idempotency_key_reused', 'This idempotency key was used for another request.')
-    if (earlier) return earlier.answer
-  }
-  const answer = await act()
-  const isSettled = answer.status < 400 || (answer.body as Values).retriable === false
-  const kept = { asked, answer, until: now() + keptMs }
-  for (const name of isSettled ? names : []) await store.put('answers', sha256(name), kept)
-  log(`${agent.name} answered ${answer.status} to ${names.at(-1)}`)
-  return answer
+  log(`${agent.name} could not answer: ${error.message}`)
+  return new Refusal(500, 'internal', `${agent.name} could not do this.`, { retriable: true }).answer
 }

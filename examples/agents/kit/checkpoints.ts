@@ -4,9 +4,9 @@
  * state that does not open is not repaired, guessed or partly returned.
  */
 import * as jose from 'jose'
-import type { Parts } from './agent'
 import { must, Refusal, type Values } from './answers'
-import { type Claims, sha256, spelled, uuidIn } from './tokens'
+import type { Claims, Parts } from './terms'
+import { sha256, spelled, uuidIn } from './tokens'
 
 /** `wid`, `iss`: whose it is. `operation`: the name of the state. `children`: what it is the group of. */
 export type Checkpoint = Record<'id' | 'wid' | 'iss' | 'operation' | 'out_hash' | 'ect' | 'sealed', string> &

@@ -1,8 +1,9 @@
 /* What the published protocols ask an agent: ATD, cascade, and AERR under both of its paths. */
-import type { Call, Parts, Route } from './agent'
-import { type Answer, firstAnswer, must, ok } from './answers'
+import { type Answer, must, ok } from './answers'
 import { checkpointOf, opened } from './checkpoints'
+import { firstAnswer } from './once'
 import { inAerr, prepare, rollback } from './rollbacks'
+import type { Call, Parts, Route } from './terms'
 import { uuidIn } from './tokens'
 
 const circuits: Route = async ({ calls }) => ok({ circuits: calls.circuits() })

@@ -3,9 +3,10 @@
  * verifies and locks the checkpoint for that rollback, `execute` restores. The same rollback gets the same answer, also
  * after a restart. What cannot be undone is left alone: `escalated`, and a person is to know.
  */
-import type { Call, Parts } from './agent'
-import { type Answer, firstAnswer, must, ok, type Values } from './answers'
+import { type Answer, must, ok, type Values } from './answers'
 import { type Checkpoint, checkpointOf, opened, restore, stateNow } from './checkpoints'
+import { firstAnswer } from './once'
+import type { Call, Parts } from './terms'
 import { spelled, uuidIn } from './tokens'
 
 type Lock = { rollback_id: string; scope: string; until: number }
@@ -13,25 +14,23 @@ const breadth = ['single', 'sub_dag', 'full_workflow']
 const lockMs = 60_000
 
 export async function prepare(parts: Parts, call: Call): Promise<Answer> {
-  const { rollback_id, id, kept } = await asked(parts, call)
+  const { rollback_id, id, no } = await asked(parts, call)
   const { scope, checkpoint_id } = call.json
-  const no = await whyNot(parts, call.json, kept)
   if (no) return ok({ rollback_id, checkpoint_id, status: 'cannot_prepare', ...no })
   await parts.store.put('locks', id, { rollback_id, scope, until: parts.now() + lockMs })
   return ok({ rollback_id, checkpoint_id, status: 'prepared' })
 }
 
 export async function rollback(parts: Parts, call: Call): Promise<Answer> {
-  const { rollback_id, id, kept } = await asked(parts, call)
+  const { rollback_id, id, kept, no } = await asked(parts, call)
   const names = [call.claims.jti, rollback_id].map((of) => `rollback ${call.claims.wid} ${of} ${id}`)
   return firstAnswer(parts, names, async () => {
-    const no = await whyNot(parts, call.json, kept)
     must(kept, 404, 'checkpoint_missing', `${parts.agent.name} has no checkpoint ${id}.`)
     must(no?.reason !== 'expired', 409, 'checkpoint_expired', `The time of the checkpoint ${id} has passed.`)
     const by = no?.conflicting_rollback_id
     must(!by, 409, 'rollback_conflict', `${by} holds this checkpoint.`, { conflicting_rollback_id: by })
     const said = await restored(parts, call, kept)
-    await parts.store.drop('locks', id)
+    await parts.store.put('locks', id, { until: 0 })
     return ok({ rollback_id, checkpoint_id: call.json.checkpoint_id, ...said })
   })
 }
@@ -49,7 +48,7 @@ async function asked(parts: Parts, { claims, json }: Call) {
   must(isOurs, 403, 'rollback_outside_run', 'The checkpoint belongs to another run than the token.')
   const isNamed = !kept || par.includes(id)
   must(isNamed, 403, 'rollback_outside_run', 'The token does not name this checkpoint among its parents.')
-  return { rollback_id, id, kept }
+  return { rollback_id, id, kept, no: await whyNot(parts, json, kept) }
 }
 
 /** Why it cannot be taken back. Of two rollbacks the broader comes first, then the earlier. */
@@ -61,8 +60,7 @@ async function whyNot(parts: Parts, { rollback_id, scope }: Values, kept?: Check
   const isHeld = lock && lock.until > parts.now() && lock.rollback_id !== rollback_id
   const isNarrower = breadth.indexOf(`${scope}`) <= breadth.indexOf(lock?.scope ?? '')
   if (isHeld && isNarrower) return { reason: 'conflict', conflicting_rollback_id: lock.rollback_id }
-  const isSound = await opened(parts, kept).then(Boolean, () => false)
-  return isSound ? undefined : { reason: 'hash_mismatch' }
+  return (await opened(parts, kept).then(Boolean, () => false)) ? undefined : { reason: 'hash_mismatch' }
 }
 
 async function restored(parts: Parts, { claims }: Call, kept: Checkpoint) {

@@ -5,11 +5,8 @@
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import * as jose from 'jose'
-import type { Store } from './agent'
 import { must, Refusal, type Values } from './answers'
-
-export type Claims = Record<'iss' | 'jti' | 'wid' | 'exec_act', string> & { par: string[]; ext?: Values }
-export type Keys = Awaited<ReturnType<typeof openKeys>>
+import type { Claims, Keys, Store } from './terms'
 
 const requiredClaims = ['iss', 'aud', 'iat', 'exp', 'jti', 'wid', 'exec_act', 'par']
 const checks = { requiredClaims, clockTolerance: 30, maxTokenAge: 900, algorithms: ['ES256', 'EdDSA'] }
@@ -31,10 +28,9 @@ export const uuidIn = (id: unknown) =>
 export const spelled = (protocol: string, claims: Values) =>
   Object.fromEntries(Object.entries(claims).map(([claim, value]) => [`${protocol}.${claim}`, value]))
 
-export async function openKeys(store: Store) {
+export async function openKeys(store: Store): Promise<Keys> {
   const { kid, open, secret, sealing } = (await store.get<OwnKeys>('keys', 'own')) ?? (await newKeys(store))
-  const jwk = { ...open, kid, alg: 'ES256', use: 'sig' }
-  return { kid, secret, jwk, sealing: { kty: 'oct', k: sealing }, jwks: { keys: [jwk] } }
+  return { kid, secret, jwk: { ...open, kid, alg: 'ES256', use: 'sig' }, sealing: { kty: 'oct', k: sealing } }
 }
 
 type OwnKeys = Awaited<ReturnType<typeof newKeys>>
@@ -47,7 +43,6 @@ async function newKeys(store: Store) {
   return made
 }
 
-/** Signs as the agent: give at least aud, wid, exec_act and par. */
 export function signedBy(iss: string, { kid, secret }: Keys, now: number, claims: Values): Promise<string> {
   const iat = Math.floor(now / 1000)
   const token = new jose.SignJWT({ iss, iat, exp: iat + 600, jti: randomUUID(), ...claims })
