@@ -49,7 +49,7 @@ test('what another run changed since is not put back without a word', async ({ p
       'weights.json of dns-steering was changed since "Steer the traffic"; putting it back would undo that, too.',
     )
     await expect(anyway).not.toBeChecked()
-    await expect(note).toContainText('you are asked before anything is taken back')
+    await expect(note).toContainText('Otherwise nothing is done to it')
     await expect(graphNode(page, 'Steer the traffic')).toContainText('changed since')
     await expect(row).toContainText('changed since the step')
     await isClean(page)

@@ -40,7 +40,7 @@ export function ChangedSince({
         </label>
         {!overwrite && (
           <p className="mt-1 text-t1 text-ink-2">
-            Without that, you are asked before anything is taken back.
+            Otherwise nothing is done to it, and you or the workflow say how the rest goes on.
           </p>
         )}
       </div>

@@ -70,8 +70,11 @@ export function unpreparedSentence(
 ): string {
   const named = unprepared.slice(0, 3).map(({ label, reason }) => `${label} (${whyUnprepared(reason)})`)
   const more = unprepared.length > 3 ? ` and ${unprepared.length - 3} more` : ''
-  const rest = others === 1 ? '1 other step' : `${others} other steps`
+  const rest =
+    others === 0
+      ? 'nothing else is left to take back'
+      : `${others === 1 ? '1 other step' : `${others} other steps`} can be taken back without`
   const ground =
     critical.length === 0 ? '' : ` What ${critical[0]?.label ?? ''} did rests on steps that would be undone.`
-  return `Cannot be prepared: ${named.join(', ')}${more}; ${rest} can be taken back without.${ground}`
+  return `Cannot be prepared: ${named.join(', ')}${more}; ${rest}.${ground}`
 }

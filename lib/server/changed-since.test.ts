@@ -108,7 +108,7 @@ describe('a file', () => {
     const rollback = await rollBack(one, { node: 'write' })
     const question = await scene.question(one, 'rollback_unprepared')
     expect(question.sentence).toBe(
-      'Cannot be prepared: write (it is not as this run left it); 0 other steps can be taken back without.',
+      'Cannot be prepared: write (it is not as this run left it); nothing else is left to take back.',
     )
     const vote = (await scene.facts(one)).find(({ type }) => type === 'rollback_vote')
     expect(vote).toMatchObject({ vote: 'cannot_prepare', reason: 'hash_mismatch', how: 'here' })
