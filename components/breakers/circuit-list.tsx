@@ -38,7 +38,7 @@ export function CircuitList({
             Called
           </th>
           <th scope="col">State</th>
-          <th scope="col" className="text-right max-[359px]:hidden">
+          <th scope="col" className="text-right max-sm:hidden">
             <span className="whitespace-nowrap">
               5 min
               {alike && first && (
@@ -134,13 +134,13 @@ function Row({
           </small>
         )}
       </td>
-      <td className={cx(cell, 'text-right max-[359px]:hidden')}>
-        <RateSpark row={row} now={now} />
+      <td className={cx(cell, 'text-right max-sm:hidden')}>
+        {!row.reported && <RateSpark row={row} now={now} />}
       </td>
       <td className={cx(cell, 'num whitespace-nowrap pr-4 text-right')}>
         {row.counts.calls === 0 ? (
-          <span className="text-ink-3" title={noCallsWords(row.windowS)}>
-            –<span className="sr-only">{noCallsWords(row.windowS)}</span>
+          <span className="text-ink-3" title={noRateWords(row)}>
+            –<span className="sr-only">{noRateWords(row)}</span>
           </span>
         ) : (
           `${percentNumber(row.errorRate)} %`
@@ -148,4 +148,8 @@ function Row({
       </td>
     </tr>
   )
+}
+
+function noRateWords({ reported, windowS }: CircuitRow): string {
+  return reported ? 'its calls are not counted here' : noCallsWords(windowS)
 }

@@ -15,6 +15,7 @@ import { breakerWords, noCallsWords } from '@/lib/view/circuit-words'
 import { BreakerMark } from './breaker-mark'
 import { ForceDialog, LiftDialog } from './force-dialog'
 import { RateChart } from './rate-chart'
+import { Reported } from './reported'
 import { clockMinutes, doubledWords, nameOf, percentNumber } from './words'
 
 /** One breaker in detail: how it stands and until when, what brought it there, who waits, and what a person can do. */
@@ -43,14 +44,20 @@ export function CircuitPanel({
         <BreakerMark shown={row.shown} />
       </div>
       <p className="mono text-ink-3 [overflow-wrap:anywhere]">{row.downstream.id}</p>
-      <Clock row={row} now={now} />
-      {hold && <Held row={row} hold={hold} />}
-      <Rate row={row} now={now} />
-      <RateChart row={row} now={now} />
-      <p className="text-ink-2">
-        {meaning(row)} <Waiting row={row} />
-      </p>
-      <Lately row={row} />
+      {row.reported ? (
+        <Reported row={row} told={row.reported} />
+      ) : (
+        <>
+          <Clock row={row} now={now} />
+          {hold && <Held row={row} hold={hold} />}
+          <Rate row={row} now={now} />
+          <RateChart row={row} now={now} />
+          <p className="text-ink-2">
+            {meaning(row)} <Waiting row={row} />
+          </p>
+          <Lately row={row} />
+        </>
+      )}
       <Acts row={row} now={now} tokens={tokens} historyShown={historyShown} onHistory={onHistory} />
     </section>
   )
@@ -153,7 +160,7 @@ function Left({
 
 function Held({ row, hold }: { row: CircuitRow; hold: CircuitHoldView }) {
   return (
-    <p className="mb-2 rounded-r2 border border-waiting-line bg-waiting-wash px-3 py-2 text-waiting-ink">
+    <p className="my-3 rounded-r2 border border-waiting-line bg-waiting-wash px-3 py-2 text-waiting-ink">
       No probe goes to {row.downstream.name} until somebody answers; its cooldown does not count.{' '}
       <Link
         href={hold.approval ? links.approvals({ item: hold.approval }) : links.run(hold.run)}
@@ -306,9 +313,6 @@ function Acts({
   const close = () => setAct(undefined)
   return (
     <>
-      {row.reported && (
-        <p className="mt-2 text-ink-3">{row.caller.name} told of this breaker; it is decided there.</p>
-      )}
       {!row.reported && me && !may && (
         <p className="mt-2 text-ink-3">Forcing a breaker takes the role operator, which you do not have.</p>
       )}

@@ -25,8 +25,8 @@ const open: CircuitRow = {
 describe('a breaker in words', () => {
   it('counts down to its next probe only while one will go by itself', () => {
     expect(underState(open, now)).toBe('0:19')
-    expect(underState({ ...open, held: true }, now)).toBe('held for a person')
-    expect(badgeWords({ ...open, held: true }, now)).toEqual({ word: 'open, held for a person', figure: '' })
+    expect(underState({ ...open, held: true }, now)).toBe('held')
+    expect(badgeWords({ ...open, held: true }, now)).toEqual({ word: 'open, held', figure: '' })
     const forced = { to: 'open', by: 'person:ada', reason: 'x', since: now, until: now + 60_000 } as const
     expect(underState({ ...open, shown: 'forced_open', forced }, now)).toMatch(/^to \d\d:\d\d$/)
   })
@@ -37,5 +37,19 @@ describe('a breaker in words', () => {
     )
     const silent = { ...open, counts: { calls: 0, failures: 0, rejected: 9 } }
     expect(spokenCircuit(silent)).toContain('open, no calls in the last minute')
+  })
+
+  it('tells what an agent reported of its own from what was decided here', () => {
+    const reported = { at: now - 5_000, run: 'run_1', token: 'j1' }
+    const told = {
+      ...open,
+      counts: { calls: 0, failures: 0, rejected: 0 },
+      waiting: { count: 0, runs: [] },
+      reported,
+    }
+    expect(underState(told, now)).toBe('reported')
+    expect(badgeWords(told, now)).toEqual({ word: 'open, reported', figure: '' })
+    expect(badgeWords({ ...told, status: 'closed', shown: 'closed' }, now).word).toBe('closed, reported')
+    expect(spokenCircuit(told)).toBe('failover to monitor: open, reported by its caller')
   })
 })

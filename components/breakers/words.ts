@@ -21,15 +21,17 @@ export function clockMinutes(at: number): string {
 
 /** The word under a state: the time left, what is being waited for, until when. Empty when there is nothing to say. */
 export function underState(row: CircuitRow, now: number): string {
+  if (row.reported) return 'reported'
   if (row.forced && row.forced.until > now) return `to ${clockMinutes(row.forced.until)}`
   if (row.shown === 'half_open') return 'probe out'
   if (row.shown !== 'open') return ''
-  if (row.held) return 'held for a person'
+  if (row.held) return 'held'
   return row.until !== undefined && row.until > now ? countdown(row.until - now) : 'probe due'
 }
 
 /** What a badge on its line says: words when it is not closed, else its rate. */
 export function badgeWords(row: CircuitRow, now: number): { word: string; figure: string } {
+  if (row.reported) return { word: `${breakerWords[row.shown]}, reported`, figure: '' }
   if (row.shown === 'closed')
     return row.counts.calls === 0
       ? { word: '', figure: 'no calls' }
@@ -55,7 +57,8 @@ export function doubledWords(times: number): string {
 /** For those who cannot see its lever. Times that move are left out: nobody wants to hear them count. */
 export function spokenCircuit(row: CircuitRow): string {
   const parts = [`${nameOf(row)}: ${breakerWords[row.shown]}`]
-  if (row.counts.calls > 0) parts.push(`${percent(row.errorRate)} of its calls failed`)
+  if (row.reported) parts.push('reported by its caller')
+  else if (row.counts.calls > 0) parts.push(`${percent(row.errorRate)} of its calls failed`)
   else parts.push(noCallsWords(row.windowS))
   if (row.held) parts.push('no probe until a person decides')
   if (row.waiting.count > 0)

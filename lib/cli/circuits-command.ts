@@ -92,11 +92,12 @@ const states: Record<CircuitRow['shown'], string> = {
 export function circuitLine(row: CircuitRow, at: number): string {
   const { id, caller, downstream, counts, threshold, windowS, waiting } = row
   const { failures, calls } = counts
-  const rate =
-    calls === 0
+  const rate = row.reported
+    ? `reported ${new Date(row.reported.at).toISOString().slice(0, 19)}Z`
+    : calls === 0
       ? noCallsWords(windowS)
       : `${Math.round((100 * failures) / calls)} % of ${Math.round(threshold * 100)} % (${failures} of ${calls} calls in ${windowS} s)`
-  const goesByItself = !row.held && !row.forced && row.cooldownRemainingS !== undefined
+  const goesByItself = !row.reported && !row.held && !row.forced && row.cooldownRemainingS !== undefined
   const notes = [
     goesByItself && `next probe in ${row.cooldownRemainingS} s`,
     row.forced &&

@@ -80,9 +80,30 @@ export interface CircuitHold {
   releasedAt?: number
 }
 
+/** A breaker that an agent keeps itself, as the latest token that it reported of it says. Nothing is decided by it here. */
+export interface ReportedCircuit {
+  /** Hash of caller and downstream; none of ours has an agent as its caller. */
+  id: string
+  /** The agent that said so. */
+  caller: string
+  downstream: string
+  status: 'open' | 'closed'
+  errorRate: number
+  cooldownS: number
+  /** Open: when its agent lets a probe go. */
+  until: number
+  /** When that was, by its token (ms since the epoch), and when the token joined its run here. */
+  at: number
+  heardAt: number
+  runId: RunId
+  jti: string
+}
+
 export interface CircuitNews {
   circuits: CircuitRecord[]
   holds: CircuitHold[]
+  /** When an agent last told of one of its own; 0: never. */
+  reportedAt: number
 }
 
 export interface CircuitStore {
@@ -120,6 +141,10 @@ export interface CircuitStore {
   letProbesGo(downstream: string, approval: string, at: number): Promise<boolean>
   /** Ends the hold; false when it is not as it was any more. */
   unhold(hold: CircuitHold): Promise<boolean>
+
+  /** What agents told of their own since then (`heardAt`), the latest first. */
+  reported(since: number, limit: number): Promise<ReportedCircuit[]>
+  reportedOne(id: string): Promise<ReportedCircuit | undefined>
 
   /** Runs that wait behind the circuit, by id, at most `limit`. */
   waiting(circuit: string, limit: number): Promise<RunId[]>

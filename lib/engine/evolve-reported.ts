@@ -270,12 +270,17 @@ function keepCheckpoint(run: Run, fact: ReportedFact, place: Place | undefined):
   visit.consequence = reversible && visit.consequence !== 'irreversible' ? 'reversible' : 'irreversible'
 }
 
-/** The agent's own breaker, under a name that none of ours has. */
+/** The name of an agent's own breaker in the fold; none of ours has such a one. */
+export function reportedCircuitName(agent: string, downstream: string): string {
+  return `reported ${agent} ${downstream}`
+}
+
+/** What the agent says of its own breaker. */
 function see(run: Run, { agent, downstream, meaning, errorRate, cooldownS, jti, at }: ReportedFact): void {
   if (downstream === undefined) return
   const isOpen = meaning === 'circuit_open'
   const cooldown = cooldownS ?? (isOpen ? usualCooldownS : 0)
-  const circuit = `reported ${agent} ${downstream}`
+  const circuit = reportedCircuitName(agent, downstream)
   run.circuits.set(circuit, {
     circuit,
     caller: agent,

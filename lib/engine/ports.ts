@@ -10,6 +10,7 @@ import type { Hash } from '@/lib/base/hash'
 import type { RunId } from '@/lib/base/ids'
 import type { ApprovalKind } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
+import type { ReportedCircuit } from './circuit-ports'
 import type { TerminalStatus } from './facts'
 import type { NewSignal } from './signal-ports'
 
@@ -159,6 +160,8 @@ export interface Commit {
   answer?: IdempotentAnswer
   /** Who is told of the errors in it. */
   signals?: NewSignal[]
+  /** Breakers of agents that tokens in it tell of. */
+  reportedCircuits?: ReportedCircuit[]
 }
 
 export interface LedgerStore {

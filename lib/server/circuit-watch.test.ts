@@ -8,6 +8,7 @@ function scene() {
   const holds: CircuitHold[] = []
   const failed: unknown[] = []
   let broken = false
+  let reportedAt = 0
   const watch = new CircuitWatch(
     {
       news: async (after) => {
@@ -15,16 +16,30 @@ function scene() {
         return {
           circuits: marks.filter((mark) => mark > after).map((mark) => ({ mark }) as CircuitRecord),
           holds: [...holds],
+          reportedAt,
         }
       },
     },
     (error) => failed.push(error),
   )
-  return { marks, holds, failed, watch, fail: (is: boolean) => (broken = is) }
+  const report = (at: number) => (reportedAt = at)
+  return { marks, holds, failed, watch, report, fail: (is: boolean) => (broken = is) }
 }
 
 describe('the watch over breakers', () => {
   afterEach(() => void vi.useRealTimers())
+
+  it('tells when an agent told of a breaker of its own', async () => {
+    vi.useFakeTimers()
+    const { watch, report } = scene()
+    const told: number[] = []
+    const stop = watch.listen((mark) => told.push(mark))
+    await vi.advanceTimersByTimeAsync(1000)
+    report(1_700_000_000_000)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(told).toEqual([0])
+    stop()
+  })
 
   it('tells of each change after one began to listen, and of none before', async () => {
     vi.useFakeTimers()

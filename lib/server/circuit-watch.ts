@@ -15,6 +15,7 @@ export class CircuitWatch {
   #timer: NodeJS.Timeout | undefined
   #mark = 0
   #holds = ''
+  #reportedAt = 0
   #looking = false
 
   /** `failed` is told of a look that could not be had; the next one is taken all the same. */
@@ -48,13 +49,14 @@ export class CircuitWatch {
     if (this.#looking) return
     this.#looking = true
     try {
-      const { circuits, holds } = await this.#circuits.news(this.#mark)
+      const { circuits, holds, reportedAt } = await this.#circuits.news(this.#mark)
       const held = JSON.stringify(
         holds.map(({ downstream, approval, releasedAt = 0 }) => [downstream, approval, releasedAt]).sort(),
       )
-      const changed = circuits.length > 0 || held !== this.#holds
+      const changed = circuits.length > 0 || held !== this.#holds || reportedAt !== this.#reportedAt
       for (const { mark } of circuits) this.#mark = Math.max(this.#mark, mark)
       this.#holds = held
+      this.#reportedAt = reportedAt
       if (changed && tells) for (const listener of this.#listeners) listener(this.#mark)
     } catch (error) {
       if (!isProblem(error)) this.#failed(error)

@@ -1,34 +1,29 @@
 /* Breakers as screens and programs see them: rows from the store, counts of everybody's calls, names from the registry. */
 import { z } from 'zod'
-import type { Json } from '@/lib/base/json'
+import { widOf } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
-import { defaultPolicy, errorRate, forcedNow } from '@/lib/breaker/circuit'
-import { parseClaims } from '@/lib/ect/claims'
-import { unverifiedPayload } from '@/lib/ect/jws'
-import type { CallSecond, CircuitHold, CircuitRecord, CircuitToken } from '@/lib/engine/circuit-ports'
+import { forcedNow } from '@/lib/breaker/circuit'
+import type { CallSecond, CircuitHold, CircuitRecord, ReportedCircuit } from '@/lib/engine/circuit-ports'
 import type { Actor } from '@/lib/engine/facts'
 import type {
-  CircuitBucket,
   CircuitChangeView,
   CircuitDetail,
-  CircuitHoldView,
   CircuitList,
-  CircuitParty,
   CircuitRow,
   ForceCircuit,
   LiftCircuit,
 } from '@/lib/view/circuit-wire'
-import { eventOfClaims } from '@/lib/worker/circuit-tokens'
+import { agentNames, changeView, holdView, reportedRow, rowOf, urgency } from './circuit-rows'
 import { cursorFor, placeOf } from './http/paging'
 import type { Installation } from './installation'
 import { openedWithinDay } from './opened-breakers'
 
 /** A list is read whole: as many as one page of people's attention holds many times over. */
 const maxCircuits = 2_000
-const bucketS = 10
-const buckets = 30
-const seriesS = bucketS * buckets
 const listedForS = 3_600
+/** What an agent told of its own breaker is shown for a day: it may never tell of it again. */
+const reportedForMs = 86_400_000
+const maxReported = 500
 const runsNamed = 20
 const changesPerPage = 50
 
@@ -44,6 +39,7 @@ export async function listCircuits(house: Installation): Promise<CircuitList> {
     heldProbes(house),
     store.circuits.waitingCounts(),
   ])
+  const told = await store.circuits.reported(at - reportedForMs, maxReported)
   const byCircuit = new Map<string, CallSecond[]>()
   for (const one of seconds) {
     const known = byCircuit.get(one.circuit)
@@ -52,7 +48,7 @@ export async function listCircuits(house: Installation): Promise<CircuitList> {
   }
   const waitingOf = new Map(waiting.map(({ circuit, runs }) => [circuit, runs]))
   const held = new Set(holds.map(({ downstream }) => downstream))
-  const items: CircuitRow[] = []
+  const items: CircuitRow[] = told.filter(isNews(at)).map((one) => reportedRow(one, names, at))
   for (const record of records) {
     const { state } = record
     const calls = byCircuit.get(record.id) ?? []
@@ -77,6 +73,8 @@ export async function circuitDetail(
   cursor?: string,
 ): Promise<CircuitDetail> {
   const { circuits } = house.store
+  const told = await circuits.reportedOne(id)
+  if (told) return reportedDetail(house, told)
   const record = await recordOf(house, id)
   const before = cursor === undefined ? undefined : placeOf(cursor, cursorShape)
   const tokens = await circuits.tokens(id, {
@@ -91,6 +89,33 @@ export async function circuitDetail(
     history: shown.map(changeView),
     ...(tokens.length > changesPerPage && last && { next: cursorFor(last.seq) }),
     at: house.ports.timer.now(),
+  }
+}
+
+/** Not closed, or told of within the hour, as with circuits of ours. */
+function isNews(at: number): (told: ReportedCircuit) => boolean {
+  return ({ status, heardAt }) => status !== 'closed' || heardAt > at - listedForS * 1000
+}
+
+/** What an agent told of its own breaker, with the token that says so, as it stands in its run. */
+async function reportedDetail(house: Installation, told: ReportedCircuit): Promise<CircuitDetail> {
+  const at = house.ports.timer.now()
+  const { status, errorRate, cooldownS, until, runId, jti } = told
+  const row = await house.store.ledger.row(runId, jti)
+  const said: Partial<CircuitChangeView> = status === 'open' ? { errorRate, cooldownS, until } : {}
+  return {
+    row: reportedRow(told, await agentNames(house), at),
+    wid: widOf(runId),
+    history: row
+      ? [
+          {
+            ...{ seq: row.seq, jti, at: told.at, token: row.token, hash: row.hash, run: runId },
+            what: status === 'open' ? 'opened' : 'closed',
+            ...said,
+          },
+        ]
+      : [],
+    at,
   }
 }
 
@@ -118,7 +143,7 @@ export async function forceCircuit(
   by: Actor,
   { to, reason, minutes }: ForceCircuit,
 ): Promise<void> {
-  mustBeOurs(await recordOf(house, id))
+  await mustBeOurs(house, id)
   await house.circuits.force(id, { to, by, reason, until: house.ports.timer.now() + minutes * 60_000 })
   house.log.info({ circuit: id, by, to, minutes }, `Forced the circuit ${id} ${to}`)
 }
@@ -130,7 +155,7 @@ export async function liftCircuit(
   by: Actor,
   { reason }: LiftCircuit,
 ): Promise<void> {
-  mustBeOurs(await recordOf(house, id))
+  await mustBeOurs(house, id)
   await house.circuits.lift(id, { by, reason })
   house.log.info({ circuit: id, by }, `Lifted what was forced on the circuit ${id}`)
 }
@@ -147,155 +172,11 @@ async function recordOf({ store }: Installation, id: string): Promise<CircuitRec
   throw new Problem('not_found', `There is no circuit ${JSON.stringify(id.slice(0, 60))} here`)
 }
 
-function mustBeOurs({ caller }: CircuitRecord): void {
-  if (!isReported(caller)) return
+async function mustBeOurs(house: Installation, id: string): Promise<void> {
+  const told = await house.store.circuits.reportedOne(id)
+  if (!told) return void (await recordOf(house, id))
   throw new Problem(
     'bad_request',
-    `${caller} keeps this circuit itself and only tells of it; force it there, or hold a circuit of a workflow`,
+    `${told.caller} keeps this circuit itself and only tells of it; force it there, or hold a circuit of a workflow`,
   )
-}
-
-function isReported(caller: string): boolean {
-  return caller.startsWith('spiffe://')
-}
-
-interface Seen {
-  /** Of the last hour, oldest first. */
-  calls: readonly CallSecond[]
-  names: ReadonlyMap<string, string>
-  held: boolean
-  waiting: CircuitRow['waiting']
-  at: number
-}
-
-function rowOf(
-  house: Installation,
-  record: CircuitRecord,
-  { calls, names, held, waiting, at }: Seen,
-): CircuitRow {
-  const { id, caller, downstream, state } = record
-  const { calculated, lastProbe } = state
-  const { threshold, windowS, minCalls } = state.policy ?? defaultPolicy
-  const forced = forcedNow(state, at)
-  const closedAt = calculated.status === 'closed' ? calculated.since : 0
-  const counts = countsOf(calls, Math.floor(at / 1000) - windowS, closedAt)
-  const lastFailed = calls.findLast(({ failed }) => failed > 0)
-  const failedAt = Math.max(state.lastFailureAt ?? 0, (lastFailed?.second ?? 0) * 1000)
-  const spike = house.circuits.latencyOf(id)
-  return {
-    id,
-    caller: partyOf(caller, names),
-    downstream: partyOf(downstream, names),
-    status: calculated.status,
-    shown: forced ? (forced.to === 'open' ? 'forced_open' : 'forced_closed') : calculated.status,
-    since: calculated.since,
-    counts,
-    errorRate: calculated.status === 'open' ? calculated.errorRate : errorRate(counts),
-    threshold,
-    windowS,
-    minCalls,
-    ...(calculated.status !== 'closed' && {
-      until: calculated.until,
-      cooldownS: calculated.cooldownS,
-      reopened: calculated.reopened,
-    }),
-    ...(calculated.status === 'open' && {
-      cooldownRemainingS: Math.max(0, Math.ceil((calculated.until - at) / 1000)),
-      opened: { calls: calculated.calls, failures: calculated.failures },
-    }),
-    ...(failedAt > 0 && { lastFailureAt: failedAt }),
-    ...(lastProbe && { lastProbe }),
-    ...(forced && { forced }),
-    held,
-    waiting,
-    series: seriesOf(calls, at),
-    ...(spike && { latency: { p99Ms: Math.round(spike.p99Ms), usualMs: Math.round(spike.usualMs) } }),
-    ...(isReported(caller) && { reported: true }),
-  }
-}
-
-/** What counts for the circuit: calls within the window, and of a closed one not from before it closed (`closedAt`, else 0). */
-function countsOf(calls: readonly CallSecond[], from: number, closedAt: number): CircuitRow['counts'] {
-  const counts = { calls: 0, failures: 0, rejected: 0 }
-  const first = Math.max(from, Math.ceil(closedAt / 1000))
-  for (const one of calls) {
-    if (one.second >= from) counts.rejected += one.rejected
-    if (one.second < first) continue
-    counts.calls += one.calls
-    counts.failures += one.failed
-  }
-  return counts
-}
-
-function seriesOf(calls: readonly CallSecond[], at: number): CircuitBucket[] {
-  const last = Math.floor(at / 1000 / bucketS) * bucketS
-  const first = last - seriesS + bucketS
-  const series = Array.from({ length: buckets }, (_, index) => ({
-    at: (first + index * bucketS) * 1000,
-    calls: 0,
-    failures: 0,
-    rejected: 0,
-    meanMs: 0,
-    maxMs: 0,
-  }))
-  const totals = new Float64Array(buckets)
-  for (const one of calls) {
-    const index = Math.floor((one.second - first) / bucketS)
-    const bucket = series[index]
-    if (!bucket) continue
-    bucket.calls += one.calls
-    bucket.failures += one.failed
-    bucket.rejected += one.rejected
-    bucket.maxMs = Math.max(bucket.maxMs, one.maxMs)
-    totals[index] = (totals[index] as number) + one.totalMs
-  }
-  for (const [index, bucket] of series.entries()) {
-    if (bucket.calls > 0) bucket.meanMs = Math.round((totals[index] as number) / bucket.calls)
-  }
-  return series
-}
-
-const order: Record<CircuitRow['shown'], number> = {
-  open: 0,
-  half_open: 1,
-  forced_open: 2,
-  forced_closed: 3,
-  closed: 4,
-}
-
-function urgency({ shown, held }: CircuitRow): number {
-  return held ? -1 : order[shown]
-}
-
-function holdView(
-  { downstream, runId, approval, heldAt }: CircuitHold,
-  names: Seen['names'],
-): CircuitHoldView {
-  return { downstream: partyOf(downstream, names), run: runId, approval, heldAt }
-}
-
-async function agentNames({ agents }: Installation): Promise<Map<string, string>> {
-  return new Map((await agents.list()).map(({ id, name }) => [id, name]))
-}
-
-const kinds = ['workflow', 'backend', 'mcp', 'host'] as const
-
-function partyOf(id: string, names: Seen['names']): CircuitParty {
-  const kind = kinds.find((one) => id.startsWith(`${one}:`))
-  if (kind) return { id, kind, name: id.slice(kind.length + 1) }
-  return { id, kind: 'agent', name: names.get(id) ?? id.slice(id.lastIndexOf('/') + 1) }
-}
-
-const spokenOf = {
-  circuit_open: 'opened',
-  circuit_probe: 'probed',
-  circuit_close: 'closed',
-  circuit_forced: 'forced',
-  circuit_lifted: 'lifted',
-} as const
-
-function changeView({ seq, jti, at, token, hash }: CircuitToken): CircuitChangeView {
-  const { type, at: _, ...said } = eventOfClaims(parseClaims(unverifiedPayload(token)))
-  const { windowS: _w, lastFailureAt: _l, probe: _p, ...shown } = said as Record<string, Json>
-  return { seq, jti, at, token, hash, what: spokenOf[type], ...shown }
 }

@@ -9,11 +9,16 @@ import type {
   CircuitRecord,
   CircuitStore,
   CircuitToken,
+  ReportedCircuit,
 } from '@/lib/engine/circuit-ports'
+import { reportedPerAgent } from './circuits-reported'
 import * as refusals from './refusals'
 
 /** Breakers in memory, as lib/store/circuits-sqlite.ts keeps them. `waits`: the circuits that each run waits behind. */
-export function memoryCircuits(waits: () => Iterable<[RunId, readonly string[]]>): CircuitStore {
+export function memoryCircuits(
+  waits: () => Iterable<[RunId, readonly string[]]>,
+  reported: ReadonlyMap<string, ReportedCircuit>,
+): CircuitStore {
   const circuits = new Map<string, CircuitRecord>()
   const tokens = new Map<string, CircuitToken[]>()
   const calls = new Map<string, CallSecond>()
@@ -43,6 +48,7 @@ export function memoryCircuits(waits: () => Iterable<[RunId, readonly string[]]>
         [...circuits.values()].filter((one) => one.mark > mark).sort((a, b) => a.mark - b.mark),
       ),
       holds: copied([...holds.values()]),
+      reportedAt: Math.max(0, ...[...reported.values()].map(({ heardAt }) => heardAt)),
     }),
     async commit({ circuit, expectedRevision, state, tokens: added, at, holdAgain }) {
       if (state.calculated.status === 'half_open') {
@@ -135,6 +141,11 @@ export function memoryCircuits(waits: () => Iterable<[RunId, readonly string[]]>
       const isSame = hold?.approval === approval && hold.heldAt === heldAt && hold.releasedAt === releasedAt
       return isSame && holds.delete(downstream)
     },
+    async reported(since, limit) {
+      const told = [...reported.values()].filter(({ heardAt }) => heardAt >= since)
+      return copied(told.sort(latestFirst).slice(0, limit))
+    },
+    reportedOne: async (id) => copied(reported.get(id)),
     async waiting(circuit, limit) {
       const runs = [...waits()].filter(([, waitsOn]) => waitsOn.includes(circuit)).map(([run]) => run)
       return runs.sort().slice(0, limit)
@@ -147,6 +158,19 @@ export function memoryCircuits(waits: () => Iterable<[RunId, readonly string[]]>
       return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([circuit, runs]) => ({ circuit, runs }))
     },
   }
+}
+
+/** Keeps what an agent told of its breaker, as lib/store/circuits-reported.ts does. */
+export function keepReported(reported: Map<string, ReportedCircuit>, circuit: ReportedCircuit): void {
+  const known = reported.get(circuit.id)
+  if (known && known.at > circuit.at) return
+  reported.set(circuit.id, copied(circuit))
+  const own = [...reported.values()].filter(({ caller }) => caller === circuit.caller)
+  for (const { id } of own.sort(latestFirst).slice(reportedPerAgent)) reported.delete(id)
+}
+
+function latestFirst(a: ReportedCircuit, b: ReportedCircuit): number {
+  return b.heardAt - a.heardAt || (a.id < b.id ? -1 : 1)
 }
 
 /** Nobody outside holds what is kept here, as nobody holds a row of a database. */

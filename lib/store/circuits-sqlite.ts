@@ -12,6 +12,7 @@ import type {
   CircuitStore,
   CircuitToken,
 } from '@/lib/engine/circuit-ports'
+import { reportedCircuitReader } from './circuits-reported'
 import type { GroupWriter } from './group-writer'
 import * as refusals from './refusals'
 
@@ -25,6 +26,7 @@ type HoldRow = Omit<CircuitHold, 'releasedAt'> & { releasedAt: number | null }
 
 export function sqliteCircuits(db: Database, writer: GroupWriter | undefined): CircuitStore {
   const sql = statements(db)
+  const reported = reportedCircuitReader(db)
   const writing = (): GroupWriter => {
     if (!writer) throw refusals.readOnly(db.name)
     return writer
@@ -39,6 +41,7 @@ export function sqliteCircuits(db: Database, writer: GroupWriter | undefined): C
     news: async (after) => ({
       circuits: sql.after.all(after).map(recordOf),
       holds: sql.holds.all().map(holdOf),
+      reportedAt: reported.latest(),
     }),
     async commit(commit) {
       const bytes = commit.tokens.reduce((sum, { token }) => sum + token.length, 500)
@@ -76,6 +79,8 @@ export function sqliteCircuits(db: Database, writer: GroupWriter | undefined): C
       writing().submit(0, () => sql.letProbesGo.run(at, downstream, approval).changes === 1),
     unhold: async ({ downstream, approval, heldAt, releasedAt = null }) =>
       writing().submit(0, () => sql.unhold.run(downstream, approval, heldAt, releasedAt).changes === 1),
+    reported: async (since, limit) => reported.since(since, limit),
+    reportedOne: async (id) => reported.one(id),
     waiting: async (circuit, limit) => sql.waiting.all(circuit, limit).map(({ runId }) => runId),
     waitingCounts: async () => sql.waitingCounts.all(),
   }

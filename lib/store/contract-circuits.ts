@@ -3,7 +3,7 @@ import { sha256 } from '@/lib/base/hash'
 import { mintUuid } from '@/lib/base/ids'
 import type { CircuitState } from '@/lib/breaker/terms'
 import { firstPrevHashSync } from '@/lib/ect/chain-node'
-import type { CircuitCommit, CircuitName, CircuitToken } from '@/lib/engine/circuit-ports'
+import type { CircuitCommit, CircuitName, CircuitToken, ReportedCircuit } from '@/lib/engine/circuit-ports'
 import type { Store } from './store'
 import { aRun, firstCommit, nextCommit, running } from './story'
 
@@ -126,6 +126,34 @@ export function keepingCircuits(store: () => Store): void {
     expect(holds).toEqual([])
     expect((await circuits().list(10)).map(({ id }) => id)).toEqual([one.id, two.id])
     expect(await circuits().ofDownstream(one.downstream)).toHaveLength(2)
+  })
+
+  it('keeps what agents tell of their own breakers, the latest word of each, and so many of one agent', async () => {
+    const run = aRun()
+    const { runId } = run
+    await store().ledger.commit(firstCommit(run))
+    let seq = 1
+    const told = (...reportedCircuits: ReportedCircuit[]) =>
+      store().ledger.commit(nextCommit(run, seq++, 1, { reportedCircuits }))
+    const agent = 'spiffe://example.com/agent/c'
+    const one = (name: string, at: number, more: Partial<ReportedCircuit> = {}): ReportedCircuit => ({
+      ...{ id: sha256(`${agent} ${name}`), caller: agent, downstream: name, status: 'open', errorRate: 0.75 },
+      ...{ cooldownS: 30, until: at + 30_000, at, heardAt: at + 1, runId, jti: mintUuid(), ...more },
+    })
+    const opened = one('b', 2_000)
+    await told(opened)
+    expect(await circuits().reportedOne(opened.id)).toEqual(opened)
+    expect((await circuits().news(0)).reportedAt).toBe(2_001)
+    await told(one('b', 1_000, { status: 'closed' }))
+    expect(await circuits().reported(0, 10)).toEqual([opened])
+    const closed = one('b', 2_000, { status: 'closed', heardAt: 3_000 })
+    await told(closed)
+    expect(await circuits().reported(3_000, 10)).toEqual([closed])
+    expect(await circuits().reported(3_001, 10)).toEqual([])
+    await told(...Array.from({ length: 250 }, (_, at) => one(`n${at}`, 5_000 + at)))
+    const kept = await circuits().reported(0, 1_000)
+    expect([kept.length, kept[0]?.downstream, kept.at(-1)?.downstream]).toEqual([200, 'n249', 'n50'])
+    expect(await circuits().reportedOne('none')).toBeUndefined()
   })
 
   it('makes rows for circuits that nothing happened to, once', async () => {

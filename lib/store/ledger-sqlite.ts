@@ -15,6 +15,7 @@ import type {
   StoredValue,
 } from '@/lib/engine/ports'
 import { checkpointRoom, checkpointWriter } from './checkpoints-sqlite'
+import { reportedCircuitWriter } from './circuits-reported'
 import type { GroupWriter } from './group-writer'
 import * as refusals from './refusals'
 import { signalWriter } from './signals-sqlite'
@@ -160,6 +161,7 @@ function applyCommit(write: Write, commit: Commit, now: number): number[] {
   for (const point of commit.checkpoints) write.checkpoint(runId, point, now)
   for (const approval of commit.approvals) writeApproval(write, runId, approval)
   for (const signal of commit.signals ?? []) write.signal(runId, signal)
+  for (const circuit of commit.reportedCircuits ?? []) write.reportedCircuit(circuit)
   if (!commit.create) write.noWaits.run(runId)
   for (const circuit of commit.projection.waitsOn ?? []) write.wait.run(runId, circuit)
   if (commit.answer) {
@@ -320,6 +322,7 @@ function writeStatements(db: Database, limits: CheckpointLimits | undefined) {
     noWaits: db.prepare('DELETE FROM run_waits WHERE run_id = ?'),
     wait: db.prepare('INSERT INTO run_waits (run_id, circuit) VALUES (?, ?) ON CONFLICT DO NOTHING'),
     signal: signalWriter(db),
+    reportedCircuit: reportedCircuitWriter(db),
     answered: db.prepare<[string, string], { requestHash: Hash }>(
       'SELECT request_hash AS requestHash FROM answers WHERE scope = ? AND key = ?',
     ),

@@ -1,5 +1,7 @@
 /* What the store in memory holds. */
+
 import type { RunId } from '@/lib/base/ids'
+import type { ReportedCircuit } from '@/lib/engine/circuit-ports'
 import type {
   ApprovalProjection,
   IdempotentAnswer,
@@ -35,4 +37,5 @@ export interface Tables {
   answers: Map<string, IdempotentAnswer & { answeredAt: number }>
   seenJtis: Map<string, number>
   signals: Map<string, SignalRecord>
+  reportedCircuits: Map<string, ReportedCircuit>
 }

@@ -17,7 +17,7 @@ import type {
   StoredValue,
 } from '@/lib/engine/ports'
 import { memoryCheckpoints } from './checkpoints-memory'
-import { memoryCircuits } from './circuits-memory'
+import { keepReported, memoryCircuits } from './circuits-memory'
 import { memoryApprovals, memoryRuns, memoryWorkflows } from './memory-queries'
 import type { StoredRun, Tables } from './memory-tables'
 import * as refusals from './refusals'
@@ -36,6 +36,7 @@ export function memoryStore(clock: Clock = { now: () => 0 }): Store {
     answers: new Map(),
     seenJtis: new Map(),
     signals: new Map(),
+    reportedCircuits: new Map(),
   }
   const listeners = new Set<(event: AppendEvent) => void>()
   const appended = (event: AppendEvent): void => {
@@ -49,7 +50,7 @@ export function memoryStore(clock: Clock = { now: () => 0 }): Store {
     approvals: memoryApprovals(tables),
     signals: memorySignals(tables.signals),
     checkpoints: memoryCheckpoints(tables.checkpoints),
-    circuits: memoryCircuits(() => waitsOf(tables)),
+    circuits: memoryCircuits(() => waitsOf(tables), tables.reportedCircuits),
     onAppend(listener) {
       const own = (event: AppendEvent) => listener(event)
       listeners.add(own)
@@ -131,6 +132,7 @@ function applyCommit(tables: Tables, commit: Commit, now: number): number[] {
   for (const value of commit.values) keepValue(tables, value)
   for (const point of commit.checkpoints) tables.checkpoints.set(point.jti, { ...point })
   for (const approval of commit.approvals) keepApproval(tables, runId, approval)
+  for (const circuit of commit.reportedCircuits ?? []) keepReported(tables.reportedCircuits, circuit)
   for (const signal of commit.signals ?? []) {
     const waiting = { runId, attempts: 0, nextAt: signal.createdAt, state: 'waiting', answer: '' } as const
     if (!tables.signals.has(signal.id)) tables.signals.set(signal.id, { ...signal, ...waiting })

@@ -2,8 +2,8 @@
 import type { CascadePattern, CircuitStatus } from '@/lib/breaker/terms'
 
 /**
- * `GET /api/v1/circuits`: every circuit that had a call within the hour, is not closed, or is forced. Those that need
- * somebody come first: open, half-open, forced, then by error rate.
+ * `GET /api/v1/circuits`: every circuit that had a call within the hour, is not closed, or is forced; and what agents told
+ * of their own within a day (`reported`). Those that need somebody come first: open, half-open, forced, then by error rate.
  */
 export interface CircuitList {
   items: CircuitRow[]
@@ -61,8 +61,12 @@ export interface CircuitRow {
   series: CircuitBucket[]
   /** 99 of 100 calls of the last minutes took no longer, and what is usual; absent with too few calls. */
   latency?: { p99Ms: number; usualMs: number }
-  /** True: an agent outside told of it; it is shown here and decided there. */
-  reported?: boolean
+  /**
+   * An agent outside, its `caller`, told of it: it is shown here and decided there. When that was by its own token, the run
+   * that the token joined, and its `jti`. Calls are not counted here then, and thresholds are those that hold where nobody
+   * says otherwise.
+   */
+  reported?: { at: number; run: string; token: string }
 }
 
 export interface CircuitBucket {

@@ -36,6 +36,7 @@ import type {
 import { approvalProjectionOf, projectionOf } from '@/lib/engine/projection'
 import type { Approval, Run } from '@/lib/engine/run'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
+import { reportedCircuits } from './circuit-reported'
 import { signalsOf } from './signals-of'
 import type { Timer } from './timer'
 import { jsonValue } from './values'
@@ -303,6 +304,7 @@ export class RunBook {
       lease: granted[0]?.wish.along.lease,
       answer: granted[0]?.wish.along.answer?.(granted[0].all[0].decision),
       signals: await signalsOf(run, facts, ports),
+      reportedCircuits: reportedCircuits(runId, run, facts, now),
     }
     await ports.ledger.commit(commit)
     if (commit.signals) for (const listener of this.signalListeners) listener()

@@ -7,11 +7,11 @@ import { defaultPolicy } from '@/lib/breaker/circuit'
 import type { Downstream } from '@/lib/breaker/terms'
 import { aerrAgentId } from '@/lib/ect/aerr-words'
 import { EffectFailed } from '@/lib/runners/runner'
-import type { CircuitList } from '@/lib/view/circuit-wire'
+import type { CircuitDetail, CircuitList } from '@/lib/view/circuit-wire'
 import { DoorsScene, knock, type TestAgent } from '../testing/doors-scene'
 import { getAerrCircuits } from './aerr'
 import { getCascadeCircuits } from './cascade'
-import { getCircuits, postForce } from './circuits'
+import { getCircuit, getCircuits, postForce } from './circuits'
 
 let scene: DoorsScene
 let open: string
@@ -110,5 +110,60 @@ describe('circuits', () => {
       { downstream_agent: 'backend:default', state: 'open', forced: false },
       { downstream_agent: open, state: 'open', forced: true, cooldown_remaining_s: 600 },
     ])
+  })
+})
+
+describe('circuits that agents keep themselves', () => {
+  const path = '/.well-known/cascade/circuits'
+  /** Agent A tells of its breaker on a database, `agoS` seconds ago, in a run it has a part in. */
+  const tells = async (runId: RunId, checkpoint: string, act: string, agoS = 0) => {
+    const iat = Math.floor(Date.now() / 1000) - agoS
+    const ext = {
+      'atd.downstream_agent': 'spiffe://elsewhere.org/db',
+      'atd.error_rate': 0.75,
+      'atd.cooldown_s': 60,
+    }
+    const said = scene.a.token(act, runId, { par: [checkpoint], iat, ext })
+    const { status } = await knock(getCascadeCircuits, { path, token: said })
+    return { status, said, iat }
+  }
+
+  it('are shown as their agent told of them, and decided there alone', async () => {
+    const ada = await scene.console.person('otto', 'operator')
+    const reported = async () =>
+      (await ada.ask<CircuitList>(getCircuits, 'GET')).body.items.filter((row) => row.reported)
+    const { runId, checkpoint } = await scene.written()
+    // Tokens are of whole seconds: what came first has to be a second older.
+    const opened = await tells(runId, checkpoint, 'atd:circuit_open')
+    expect(opened.status).toBe(200)
+    const [row, ...more] = await reported()
+    expect(more).toEqual([])
+    expect(row).toMatchObject({
+      caller: { id: scene.a.id, kind: 'agent' },
+      downstream: { id: 'spiffe://elsewhere.org/db', kind: 'agent', name: 'db' },
+      ...{ status: 'open', shown: 'open', errorRate: 0.75, cooldownS: 60, since: opened.iat * 1000 },
+      reported: { at: opened.iat * 1000, run: runId, token: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+    })
+
+    const id = row?.id ?? ''
+    const detail = (await ada.ask<CircuitDetail>(getCircuit, 'GET', { params: { circuit: id } })).body
+    expect(detail).toMatchObject({ row: { id, reported: { run: runId } }, history: [{ what: 'opened' }] })
+    expect(detail.history[0]?.token).toBe(opened.said)
+
+    const body = { to: 'open', reason: 'known to be down', minutes: 10 }
+    const headers = { 'idempotency-key': mintUuid() }
+    const force = await ada.ask<{ code: string; detail: string }>(postForce, 'POST', {
+      ...{ params: { circuit: id }, body, headers },
+    })
+    expect([force.status, force.body.code]).toEqual([400, 'bad_request'])
+    expect(force.body.detail).toContain('keeps this circuit itself and only tells of it')
+
+    // Our own circuits alone are told to others.
+    const seen = await knock(getCascadeCircuits, { path, headers: { cookie: ada.cookie } })
+    const named = (seen.body.circuits as { downstream_agent: string }[]).map((one) => one.downstream_agent)
+    expect(named).not.toContain('spiffe://elsewhere.org/db')
+
+    await tells(runId, checkpoint, 'atd:circuit_close')
+    expect(await reported()).toMatchObject([{ id, status: 'closed', reported: { run: runId } }])
   })
 })
