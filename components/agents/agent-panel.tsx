@@ -122,10 +122,10 @@ function Who({ agent }: { agent: AgentRow }) {
         <span className="mono">{baseUrl}</span>
       </Fact>
       <Fact label="Limits">
-        {limitWords(limits)}{' '}
+        {limitWords(limits)}.{' '}
         <Sub>
           <Link href={links.bulkheads} className="underline underline-offset-4">
-            bulkheads
+            Bulkheads
           </Link>
         </Sub>
       </Fact>
@@ -203,9 +203,9 @@ function Circuits({ agent, circuits }: { agent: AgentRow; circuits: CircuitRow[]
             {row.counts.calls === 0 ? (
               <span className="text-ink-3">{noCallsWords(row.windowS)}</span>
             ) : (
-              <span className="num text-ink-3">{percent(row.errorRate)} failed</span>
+              <span className="tabular-nums text-ink-3">{percent(row.errorRate)} failed</span>
             )}
-            <BreakerMark shown={row.shown} />
+            <BreakerMark shown={row.shown} className="w-28" />
           </Link>
         </li>
       ))}

@@ -21,7 +21,7 @@ export function LabFault({ agentId, mayOperate }: { agentId: string; mayOperate:
   const makeFail = useMakeFail(agent?.name ?? '')
   if (!agent) return null
   const kind = agent.fault?.kind ?? 'none'
-  const shown = agent.fault && <Tag tone="waiting">Made to fail: {faultKinds[agent.fault.kind]}</Tag>
+  const shown = agent.fault && <Tag>Made to fail: {faultKinds[agent.fault.kind]}</Tag>
   if (!mayOperate) return shown ?? null
   const choose = (chosen: FaultKind | 'none') =>
     makeFail.mutate(

@@ -3,7 +3,7 @@ import { limitWords, typedNumber } from './words'
 
 describe('limits of an agent', () => {
   it('are told as far as they differ from the usual', () => {
-    expect(limitWords({})).toBe('the usual ones,')
+    expect(limitWords({})).toBe('the usual ones')
     expect(limitWords({ connections: 4, requestsPerMinute: 60 })).toBe('at most 4 at once, 60 of it a minute')
     expect(limitWords({ queuePerWorkflow: 0 })).toBe('at most 0 of it waiting')
   })

@@ -22,7 +22,7 @@ export function limitWords({
     queuePerWorkflow !== undefined && `${queuePerWorkflow} of it waiting`,
     requestsPerMinute !== undefined && `${requestsPerMinute} of it a minute`,
   ].filter((word) => word !== false)
-  return words.length > 0 ? `at most ${words.join(', ')}` : 'the usual ones,'
+  return words.length > 0 ? `at most ${words.join(', ')}` : 'the usual ones'
 }
 
 /** A whole number as it is typed; undefined for nothing, NaN for what is none. */

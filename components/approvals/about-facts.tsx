@@ -1,15 +1,16 @@
 'use client'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
+import { BreakerMark } from '@/components/breakers/breaker-mark'
+import { percent } from '@/components/breakers/words'
 import { Actor } from '@/components/ui/actor'
 import { Fact, Sub } from '@/components/ui/facts'
 import { RelativeTime } from '@/components/ui/relative-time'
-import { StateMark } from '@/components/ui/state'
 import { count } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
 import { cascadePatternWords } from '@/lib/view/circuit-wire'
-import { partyKind } from '@/lib/view/circuit-words'
+import { breakerWords, partyKind } from '@/lib/view/circuit-words'
 import { agentName, asSentence } from '@/lib/view/frame'
 import type {
   AboutCascade,
@@ -160,12 +161,6 @@ function Cascade({ about }: { about: AboutCascade }) {
   )
 }
 
-const circuitStates = {
-  open: { as: 'failed', word: 'open' },
-  half_open: { as: 'running', word: 'half-open' },
-  closed: { as: 'done', word: 'closed' },
-} as const
-
 /** Once it is answered, how its breakers stand is told live below (probe-progress.tsx). */
 function Circuit({ about, answered }: { about: AboutCircuit; answered: boolean }) {
   const { downstream, circuits } = about
@@ -193,20 +188,21 @@ function CircuitAnswers({ about: { circuits, held } }: { about: AboutCircuit }) 
       <Fact label="Breakers">
         <ul>
           {circuits.slice(0, listedAtMost).map((circuit) => (
-            <li key={circuit.id} className="flex flex-wrap items-baseline gap-x-3">
-              <StateMark state={circuitStates[circuit.status].as}>
+            <li key={circuit.id} className="flex flex-wrap items-center gap-x-3">
+              <BreakerMark shown={circuit.status} className="min-w-40">
                 <Link
                   href={links.breakers({ circuit: circuit.id })}
                   className="underline decoration-line-strong underline-offset-4 hover:decoration-ink"
                 >
                   {circuit.caller.name}
                 </Link>{' '}
-                {circuitStates[circuit.status].word}
-              </StateMark>
+                {breakerWords[circuit.status]}
+              </BreakerMark>
               {circuit.status === 'open' && (
-                <span className="num text-ink-2">
-                  {Math.round(circuit.errorRate * 100)} % failed
-                  {circuit.calls !== undefined && ` of ${circuit.calls}`}
+                <span className="tabular-nums text-ink-2">
+                  {circuit.failures !== undefined && circuit.calls !== undefined
+                    ? `${circuit.failures} of ${circuit.calls} calls failed`
+                    : `${percent(circuit.errorRate)} failed`}
                 </span>
               )}
               {circuit.waiting > 0 && (

@@ -212,7 +212,7 @@ const answers: Record<ApprovalKind, string[]> = {
   rollback_unprepared: ['go on without', 'call off', 'hand on', 'ask again'],
   rollback_critical: ['go on', 'call off'],
   cascade: ['acknowledge'],
-  circuit: ['let a probe go', 'keep holding'],
+  circuit: ['let one probe go', 'keep it open'],
   agent_error: ['acknowledge'],
   resource_exhausted: ['acknowledge'],
   event: ['give the event'],

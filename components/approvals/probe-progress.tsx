@@ -4,7 +4,7 @@ import { StateMark } from '@/components/ui/state'
 import { useCircuits, useServerNow } from '@/lib/ui/circuit-queries'
 import { links } from '@/lib/ui/links'
 import type { AboutCircuit } from '@/lib/view/question-wire'
-import { probeOutcome, probesSentence } from './probe-words'
+import { concerned, probeOutcome, probesSentence } from './probe-words'
 
 /** Breakers that are listed; the rest are counted. */
 const listedAtMost = 8
@@ -26,16 +26,23 @@ export function ProbeProgress({
   if (!rows || rows.length === 0) return null
   const hold = query.data?.holds.find((one) => one.downstream.id === downstream.id)
   const { state, words } = probesSentence(rows, hold !== undefined && hold.approval !== approval, now)
-  const rest = rows.length - listedAtMost
+  const told = concerned(rows, since)
+  const rest = told.length - listedAtMost
+  const anew = hold && hold.approval !== '' && hold.approval !== approval ? hold.approval : undefined
   return (
     <section aria-label={`Probes to ${downstream.name}`} className="mt-3 border-t pt-3">
       <p className="font-medium" suppressHydrationWarning>
         <StateMark state={state} className="items-start! whitespace-normal! [&>svg]:mt-0.5">
-          {words}
+          {words}{' '}
+          {anew && (
+            <Link href={links.approvals({ item: anew })} className="underline underline-offset-4">
+              Answer it
+            </Link>
+          )}
         </StateMark>
       </p>
       <ul className="mt-2">
-        {rows.slice(0, listedAtMost).map((row) => {
+        {told.slice(0, listedAtMost).map((row) => {
           const outcome = probeOutcome(row, since)
           return (
             <li

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
-import { probeOutcome, probesSentence } from './probe-words'
+import { concerned, probeOutcome, probesSentence } from './probe-words'
 
 const now = 1_000_000
 
@@ -53,6 +53,8 @@ describe('what comes of probes that were let go', () => {
     expect(probesSentence(held, false, now).words).toBe('The answer is on its way to the breakers.')
     expect(probeOutcome(closed, now - 1)).toEqual({ state: 'done', words: 'its probe succeeded, closed' })
     expect(probeOutcome(closed, now + 1).words).toBe('closed')
+    expect(probeOutcome({ ...due, held: true }, now).words).toBe('open, held')
+    expect(concerned([due, closed, { ...closed, since: now }], now - 1)).toHaveLength(2)
     const failed = { ...due, lastProbe: { at: now, ok: false } }
     expect(probeOutcome(failed, now - 1)).toEqual({ state: 'failed', words: 'its probe failed, still open' })
     expect(probeOutcome(failed, now + 1).words).toBe('open, its turn comes')

@@ -23,7 +23,7 @@ export function probesSentence(rows: readonly CircuitRow[], heldAgain: boolean, 
   }
   if (rows.some(({ held }) => held)) {
     if (!heldAgain) return { state: 'running', words: 'The answer is on its way to the breakers.' }
-    return { state: 'waiting', words: 'A probe failed, and probes are held again: a new question asks.' }
+    return { state: 'waiting', words: 'The probe failed, so no other goes: it is asked about anew.' }
   }
   const open = rows.filter(({ shown }) => shown === 'open').sort((a, b) => (a.until ?? 0) - (b.until ?? 0))
   const [first] = open
@@ -42,6 +42,11 @@ function nextWords({ caller, until = 0, waiting }: CircuitRow, now: number): str
     : `One at a time: the next call of ${caller.name} is the probe.`
 }
 
+/** Breakers that have something to tell since then: those that are not closed, or closed since. */
+export function concerned(rows: readonly CircuitRow[], since: number): CircuitRow[] {
+  return rows.filter(({ shown, since: at }) => shown !== 'closed' || at >= since)
+}
+
 /** What one breaker has come to since `since`, beside its caller's name. */
 export function probeOutcome(row: CircuitRow, since: number): ProbeWords {
   const probe = row.lastProbe && row.lastProbe.at >= since ? row.lastProbe : undefined
@@ -50,6 +55,7 @@ export function probeOutcome(row: CircuitRow, since: number): ProbeWords {
       return { state: 'running', words: 'its probe is out' }
     case 'open':
       if (probe && !probe.ok) return { state: 'failed', words: 'its probe failed, still open' }
+      if (row.held) return { state: 'pending', words: 'open, held' }
       return { state: 'pending', words: 'open, its turn comes' }
     case 'closed':
       return { state: 'done', words: probe?.ok ? 'its probe succeeded, closed' : 'closed' }

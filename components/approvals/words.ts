@@ -230,5 +230,7 @@ export function decidedWords(row: Pick<ApprovalRow, 'verdict' | 'by'> & { event?
   if (!row.verdict) return 'closed without an answer'
   const by = row.by === 'silence' ? 'Silence' : row.by ? plainActor(row.by) : 'Someone'
   if (row.verdict === 'event') return row.event ? `${by} gave “${row.event}”` : `${by} gave the event`
-  return `${by} ${verdictWords[row.verdict].past}${row.verdict === 'took_effect' || row.verdict === 'not_taken' ? ' this step' : ''}`
+  // What it was done to stands above: "let probes go on for" ends one word sooner.
+  const past = verdictWords[row.verdict].past.replace(/ (for|of|to)$/, '')
+  return `${by} ${past}${row.verdict === 'took_effect' || row.verdict === 'not_taken' ? ' this step' : ''}`
 }

@@ -47,7 +47,7 @@ export function Breakers() {
       <PageHead
         title="Breakers"
         tabs={<ContainmentTabs at="breakers" />}
-        className="max-md:h-auto max-md:min-h-14 max-md:flex-wrap max-md:gap-y-0 max-md:py-2"
+        className="max-md:h-auto max-md:min-h-14 max-md:flex-wrap max-md:gap-y-2 max-md:py-2"
       >
         {data && <Counts data={data} />}
         <span className="flex-1" />

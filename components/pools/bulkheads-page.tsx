@@ -63,7 +63,7 @@ function Waiting({ data }: { data: PoolList }) {
   const queued = all.reduce((sum, one) => sum + one.queued, 0)
   const running = all.reduce((sum, one) => sum + one.running, 0)
   return (
-    <span className="num text-ink-3 max-md:hidden">
+    <span className="tabular-nums text-ink-3 max-md:hidden">
       {running.toLocaleString('en-US')} at work,{' '}
       {queued === 0 ? 'nobody waits' : `${count(queued, 'step')} waiting`}
     </span>

@@ -35,7 +35,7 @@ export function PoolBlock({
           </span>
         )}
         <span className="flex-1" />
-        <span className="num text-ink-3 max-md:order-last max-md:w-full">
+        <span className="tabular-nums text-ink-3 max-md:order-last max-md:w-full">
           {capacity ? capacityWords(capacity) : placesWords(pool)}
           {limits.requestsPerMinute !== undefined &&
             `, ${limits.requestsPerMinute.toLocaleString('en-US')} steps a minute for each workflow`}
@@ -46,9 +46,7 @@ export function PoolBlock({
           </Button>
         )}
       </div>
-      {workflows.length === 0 ? (
-        <p className="mt-1 text-ink-3">No step works or waits here now.</p>
-      ) : (
+      {workflows.length > 0 && (
         <ul className="mt-2 flex flex-col">
           {workflows.map((one) => (
             <Workflow key={one.workflow} use={one} pool={pool} now={now} />

@@ -287,7 +287,9 @@ function CannotUndo({ plan }: { plan: RollbackPlanView }) {
       <div className="min-w-0">
         {steps.map((step) => (
           <p key={planKey(step)}>
-            <b>{planName(step, plan)}.</b> {step.sentence}
+            {/* Most sentences begin with the step's name. */}
+            {!step.sentence.startsWith(`"${step.label}"`) && <b>{planName(step, plan)}. </b>}
+            {asSentence(step.sentence)}
           </p>
         ))}
       </div>

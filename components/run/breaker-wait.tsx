@@ -67,7 +67,7 @@ export function BreakerWait({
   )
 }
 
-const heldWords = 'Breakers of others on it opened too, so a person is asked before any probe goes.'
+const heldWords = 'A person is asked before any probe goes to it.'
 
 const whyWords: Record<BreakerFrame['shown'], string> = {
   open: 'Its calls failed too often, so a breaker refuses them for a while.',

@@ -484,19 +484,19 @@ function runningHeadline(run: Run): Headline {
   if (held)
     return {
       shown: 'pending',
-      words: `waits for ${partyName(held)}, behind its breaker`,
-      since: run.start?.at,
+      words: `waits for ${partyName(held.downstream)}, behind its breaker`,
+      since: held.since,
     }
   return { shown: 'running', words: 'running', since: run.start?.at }
 }
 
 /** What the run's steps wait for behind breakers, when nothing else goes on: the first of them. */
-function heldOffBy(run: Run): string | undefined {
-  let first: string | undefined
+function heldOffBy(run: Run): { downstream: string; since: number } | undefined {
+  let first: { downstream: string; since: number } | undefined
   for (const id of run.active) {
     const state = run.visits.get(id)?.state
     if (state?.status !== 'waiting' || state.for !== 'breaker') return undefined
-    first ??= state.downstream
+    if (!first || state.since < first.since) first = state
   }
   return first
 }
