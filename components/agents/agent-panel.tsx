@@ -44,7 +44,9 @@ export function AgentPanel({
     <section aria-label={agent.name} className="pb-8">
       <div className="flex flex-wrap items-center gap-2 px-4 pt-3">
         <h2 className="min-w-0 flex-1 [overflow-wrap:anywhere]">{agent.name}</h2>
-        <LabFault agentId={agent.id} mayOperate={mayOperate} />
+        <span className="empty:hidden max-md:order-last max-md:basis-full">
+          <LabFault agentId={agent.id} mayOperate={mayOperate} />
+        </span>
         {administers && <Acts agent={agent} onAct={onAct} />}
       </div>
       <p className="mono px-4 pb-3 text-ink-3 [overflow-wrap:anywhere]">{agent.id}</p>

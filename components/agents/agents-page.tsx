@@ -197,7 +197,7 @@ function AgentLine({
           {[agent.role, agent.domain].filter(Boolean).join(', ') || agent.id.replace('spiffe://', '')}
         </span>
         {fault && (
-          <span className="block truncate text-t1 text-waiting-ink">Made to fail: {faultKinds[fault]}</span>
+          <span className="block truncate text-t1 text-ink-2">Made to fail: {faultKinds[fault]}</span>
         )}
       </span>
       {troubled && <BreakerMark shown={troubled.shown} />}

@@ -270,7 +270,14 @@ function Acts({
           <b>You cannot decide this.</b> {card.mayNotBecause}
         </p>
       )}
-      <div className={cx('flex flex-wrap gap-2 max-md:grid max-md:grid-cols-2', !compact && 'mb-3')}>
+      <div
+        className={cx(
+          'flex flex-wrap gap-2 max-md:grid max-md:grid-cols-2',
+          // On a phone the first answer has a row, the others share theirs, and the last of an odd number has one again.
+          !alike && 'max-md:[&>*:last-child:nth-child(even)]:col-span-2',
+          !compact && 'mb-3',
+        )}
+      >
         {card.verdicts.map((verdict, index) => {
           const words = verdictWords[verdict].button(card)
           const key = verdictKeys[index]
@@ -303,10 +310,7 @@ function Acts({
               title={card.target || undefined}
               onClick={() => choose(verdict)}
               wraps
-              className={cx(
-                !alike && (first || !card.editable) && 'max-md:col-span-2',
-                compact && (first ? 'md:w-full' : 'md:flex-1'),
-              )}
+              className={cx(first && 'max-md:col-span-2', compact && (first ? 'md:w-full' : 'md:flex-1'))}
             >
               <span>{verdict === 'refuse' ? 'Refuse…' : words}</span>
             </Button>
@@ -323,7 +327,7 @@ function Acts({
           </Button>
         )}
         {ways.map(({ key, word, href }) => (
-          <Button key={href} asChild className={cx('max-md:col-span-2', compact && 'md:flex-1')}>
+          <Button key={href} asChild className={cx(compact && 'md:flex-1')}>
             <a href={href} aria-keyshortcuts={compact ? undefined : key}>
               {word}
               {key && !compact && (
