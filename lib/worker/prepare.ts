@@ -136,8 +136,9 @@ async function asked(
         async (signal) => await runner.prepare?.(action, snapshot, effects(signal), request),
       )
     } catch (error) {
-      if (isProblem(error, 'lease_lost') || hold.lost.aborted || error instanceof HandedOver) throw error
-      if (draining.aborted) throw new HandedOver(step.node)
+      if (isProblem(error, 'lease_lost') || error instanceof HandedOver) throw error
+      // What was given up for want of the run says nothing of the agent.
+      if (hold.lost.aborted || draining.aborted) throw new HandedOver(step.node)
       const isOver = !mayAnswerYet(error) || ports.timer.now() + pauseMs >= until
       if (isOver) return unreachable(error)
       await ports.timer.waitUntil(ports.timer.now() + pauseMs, hold.lost)

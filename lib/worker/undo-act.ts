@@ -264,7 +264,9 @@ export class UndoAct implements Act {
         return await withSignal(this.of, until, (signal) => this.call(call, signal))
       } catch (error) {
         // It stays begun, and the next worker goes on with it.
-        if (isProblem(error, 'lease_lost') || hold.lost.aborted || error instanceof HandedOver) throw error
+        if (isProblem(error, 'lease_lost') || error instanceof HandedOver) throw error
+        // What was given up for want of the run says nothing of whoever undoes it.
+        if (hold.lost.aborted) throw new HandedOver(this.step.node)
         if (ref.undo !== 'remote' || !mayAnswerYet(error)) return failed(error, ref)
         if (draining.aborted) throw new HandedOver(this.step.node)
         if (ports.timer.now() + pauseMs >= giveUpAt) return unanswered(error, this.step)

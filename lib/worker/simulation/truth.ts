@@ -232,8 +232,9 @@ export class Truth {
     must(value !== undefined, () => `The plan of ${fact.rollback} was not stored with its request`)
     if (!value) return
     const plan = JSON.parse(Buffer.from(value.bytes).toString()) as Plan
+    // What one that is taken over does while the broader one is planned is all that may come in between.
     must(
-      plan.seq === this.run.seq,
+      plan.seq === this.run.seq || (plan.seq < this.run.seq && fact.supersedes !== undefined),
       () => `A plan of ${plan.seq} tokens is executed on a run of ${this.run.seq}`,
     )
     must(plan.forbidden === undefined, () => `A forbidden plan is executed: ${plan.forbidden?.sentence}`)
@@ -247,10 +248,20 @@ export class Truth {
     must(decided !== undefined, () => `${rollback} ended before it was decided how`)
     if (decided?.decision === 'abort' || decided?.decision === 'escalate') return
     const executed = [...acts].filter(([, act]) => act.status !== undefined).map(([checkpoint]) => checkpoint)
+    const left = planned.filter((key) => !this.wasDoneBefore(key, rollback))
     must(
-      planned.sort().join() === executed.sort().join(),
+      left.sort().join() === executed.sort().join(),
       () => `${rollback} was to undo ${planned.join(', ')} and undid ${executed.join(', ')}`,
     )
+  }
+
+  /** A rollback that this one took over had begun it: what that came to stands. */
+  private wasDoneBefore(key: string, rollback: string): boolean {
+    const undone = this.run.checkpoints.get(key)?.undone
+    if (!undone || undone.rollback === rollback) return false
+    const { supersededBy, acts } = this.rollback(undone.rollback)
+    if (supersededBy === undefined) return false
+    return undone.status === 'completed' || acts.get(key)?.undo === 'compensate'
   }
 
   /** One vote of each holder, before it is decided what comes of them. */
