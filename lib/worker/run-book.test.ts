@@ -77,6 +77,32 @@ it('does not refuse a wish for what another one brought along', async () => {
   expect(answers[2]).toMatchObject({ reason: { code: 'too_large' } })
 })
 
+it('commits what goes right behind a wish together with it, or not at all', async () => {
+  const { store, slow, runId } = await twoBooks()
+  const [, refused, granted] = await slow.executeAll(runId, [pause, pause, resume])
+  expect(refused).toMatchObject({ refusal: { code: 'run_paused' } })
+  expect(granted).toHaveProperty('decision')
+  expect(await typesOf(store.ledger, slow, runId)).toEqual(['running', 3])
+  // The first one is refused: nothing goes behind it.
+  await expect(slow.executeAll(runId, [resume, cancel])).rejects.toMatchObject({
+    code: 'run_not_paused',
+    message: 'This run is running, not paused; there is nothing to resume',
+  })
+  expect(await typesOf(store.ledger, slow, runId)).toEqual(['running', 3])
+})
+
+it('judges what goes behind a wish on the ledger as it is', async () => {
+  const { store, slow, other, runId } = await twoBooks()
+  await slow.read(runId, () => undefined)
+  // This book has not heard of it when the second one is decided.
+  await other.execute(runId, pause)
+  const again = { type: 'pause', by: 'person:cy', reason: 'More' } as const
+  const [first, behind] = await slow.executeAll(runId, [resume, again])
+  expect(first.decision.facts.map(({ type }) => type)).toEqual(['run_resumed'])
+  expect(behind).toHaveProperty('decision')
+  expect(await typesOf(store.ledger, slow, runId)).toEqual(['paused', 4])
+})
+
 it('tells a person at once that the store is busy, and tries again for a worker only', async () => {
   const { store, slow, runId } = await twoBooks()
   let refusals = 0
