@@ -122,7 +122,8 @@ export const callMcpToolRunner: Runner = {
     }
     const args = filledArgs(compensate, action.do, rollback.output)
     await effects.allow(callOf(compensate))
-    const answer = await effects.mcp.call(compensate.tool, args, effects.signal, compensate.server)
+    // What must be put back is put back, whatever the breaker says.
+    const answer = await effects.mcp.call(compensate.tool, args, effects.signal, compensate.server, true)
     if (answer.isError) {
       throw new EffectFailed(
         'compensation_refused',

@@ -204,11 +204,13 @@ export interface McpTool {
  */
 export interface McpServers {
   tool(name: string, signal: AbortSignal, server?: string): Promise<McpTool | undefined>
+  /** `undoes`: it takes something back, so it is counted and no breaker refuses it. */
   call(
     name: string,
     args: JsonObject,
     signal: AbortSignal,
     server?: string,
+    undoes?: boolean,
   ): Promise<{ content: Json[]; isError: boolean; structured: Json }>
   read(uri: string, signal: AbortSignal, server?: string): Promise<{ contents: Json[] }>
   /** Names of the configured servers, for sentences. */

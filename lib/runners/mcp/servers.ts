@@ -57,8 +57,11 @@ function chosenFrom(
   connectionOf: (config: McpServerConfig) => Connection,
   calls: Calls | undefined,
 ): McpServers {
-  const through = <T>({ config }: Connection, call: () => Promise<T>): Promise<T> =>
-    calls?.through(`mcp:${config.name}`, call) ?? call()
+  const through = <T>({ config }: Connection, call: () => Promise<T>, undoes = false): Promise<T> => {
+    if (!calls) return call()
+    const downstream = `mcp:${config.name}` as const
+    return undoes ? calls.counted(downstream, call) : calls.through(downstream, call)
+  }
 
   const byName = new Map<string, McpServerConfig>()
   for (const config of configured) if (!byName.has(config.name)) byName.set(config.name, config)
@@ -90,9 +93,9 @@ function chosenFrom(
     )
   }
 
-  const find = async (name: string, signal: AbortSignal, server: string | undefined) => {
+  const find = async (name: string, signal: AbortSignal, server: string | undefined, undoes = false) => {
     for (const connection of connections(server)) {
-      const tools = await through(connection, () => connection.tools(signal))
+      const tools = await through(connection, () => connection.tools(signal), undoes)
       const tool = tools.find((one) => one.name === name)
       if (!tool) continue
       allow(connection.config, 'tool', name)
@@ -104,8 +107,8 @@ function chosenFrom(
   return {
     names: () => names,
     tool: async (name, signal, server) => (await find(name, signal, server))?.tool,
-    async call(name, args, signal, server) {
-      const found = await find(name, signal, server)
+    async call(name, args, signal, server, undoes) {
+      const found = await find(name, signal, server, undoes)
       // A single server is asked also for what it does not list: some list nothing.
       const [only, ...others] = found ? [found.connection] : connections(server)
       if (!only || others.length > 0) {
@@ -117,7 +120,7 @@ function chosenFrom(
       if (!found) allow(only.config, 'tool', name)
       const changes = found?.tool.readOnly !== true
       const call = () => only.request('tools/call', { name, arguments: args }, signal, changes)
-      return calledAs(await through(only, call))
+      return calledAs(await through(only, call, undoes))
     },
     async read(uri, signal, server) {
       const asked = connections(server)

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '@/lib/base/json'
 import type { ToolCall } from '@/lib/policy/tool-call'
 import { actionFor, described, effectsWith, failureOf, nodeOf, runnerFor } from '@/lib/runners/fixtures'
-import { EffectFailed, type Effects } from '@/lib/runners/runner'
+import { type Calls, EffectFailed, type Effects } from '@/lib/runners/runner'
 import { openMcpPool } from './servers'
 
 const root = path.resolve(import.meta.dirname, '../../..')
@@ -103,6 +103,32 @@ describe('call_mcp_tool', () => {
     expect(
       (await failureOf(call.undo?.(other, snapshot, reaching(), rollback) ?? Promise.resolve())).code,
     ).toBe('checkpoint_tampered')
+  })
+
+  it('is taken back past an open breaker, and counted there', async () => {
+    const asked: string[] = []
+    const refusing: Calls = {
+      through: async (downstream) => {
+        asked.push(`through ${downstream}`)
+        throw new EffectFailed('circuit_open', 'The breaker is open')
+      },
+      counted: (downstream, work) => {
+        asked.push(`counted ${downstream}`)
+        return work()
+      },
+    }
+    const action = await actionFor(nodeOf('call_mcp_tool', { ...comment, compensate }), reaching(), values)
+    const snapshot = await call.snapshot?.(action, reaching(), 'cp_2')
+    const { output } = await call.perform(action, reaching(), snapshot)
+    if (!snapshot) throw new Error('There is no snapshot')
+    const behind = reaching({ mcp: pool.serversOf([], refusing) })
+    expect(await failureOf(call.perform(action, behind, snapshot))).toMatchObject({ code: 'circuit_open' })
+    const rollback = { id: 'rb_2', reason: 'wrong page', checkpointId: 'cp_2', requestToken: '' }
+    const undone = await call.undo?.(action, snapshot, behind, {
+      ...{ ...rollback, requestJti: 'j', wid: 'w', scope: 'single', output },
+    })
+    expect(undone?.description).toBe('Called the MCP tool remove_comment')
+    expect(asked).toEqual(['through mcp:docs', 'counted mcp:docs', 'counted mcp:docs'])
   })
 
   it('policy is asked before the server is, about the call and about the one that takes it back', async () => {
