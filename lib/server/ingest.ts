@@ -60,6 +60,7 @@ export async function ingest(
   { tokens, links = {} }: IngestWish,
 ): Promise<TokenAnswer[]> {
   const answers = new Map<number, TokenAnswer>()
+  const spent: Spent = new Map()
   const opened: Opened[] = []
   for (const [at, token] of tokens.entries()) {
     try {
@@ -73,13 +74,25 @@ export async function ingest(
     const { jti } = one.claims
     try {
       checkAncestry(one.claims, (id) => byJti.get(id)?.claims.par)
-      const { run, seq } = await join(house, one, links)
+      const { run, seq } = await join(house, one, { links, spent })
       answers.set(one.at, { status: 'accepted', jti, run, seq })
     } catch (error) {
       answers.set(one.at, refused(error, jti))
     }
   }
+  for (const [agent, count] of spent) if (count > 1) await ratesOf(house).tokens.owe(agent, count - 1)
   return tokens.map((_, at) => answers.get(at) as TokenAnswer)
+}
+
+/** Tokens of one request by agent: the first is paid for before it is looked at, the others at the end, all at once. */
+type Spent = Map<string, number>
+
+interface Joining {
+  /** Parents in other runs, as `IngestWish` has them. */
+  links?: Readonly<Record<string, string>>
+  spent?: Spent
+  /** False: whoever took the token acts on an error that it states. */
+  tells?: boolean
 }
 
 interface Opened {
@@ -129,15 +142,11 @@ interface Joined {
   seq: number
 }
 
-async function join(
-  house: Installation,
-  { token, claims: said }: Opened,
-  links: Readonly<Record<string, string>>,
-): Promise<Joined> {
+async function join(house: Installation, { token, claims: said }: Opened, how: Joining): Promise<Joined> {
   const runId = runIdOf(said.wid)
   const before = await standing(house, runId, said.jti, token)
   if (before) return before
-  return joinVerified(house, await verifyAgentToken(house.auth, token, audienceOf(house)), links)
+  return joinVerified(house, await verifyAgentToken(house.auth, token, audienceOf(house)), how)
 }
 
 /** Names that a token for this installation may be meant for. */
@@ -161,11 +170,12 @@ async function standing(
 async function joinVerified(
   house: Installation,
   { claims, principal, token }: VerifiedAgent,
-  links: Readonly<Record<string, string>>,
-  tells = true,
+  { links = {}, spent = new Map(), tells = true }: Joining,
 ): Promise<Joined> {
   const now = house.ports.timer.now()
-  ratesOf(house).tokens.spend(principal.id, now)
+  const before = spent.get(principal.id) ?? 0
+  if (before === 0) await ratesOf(house).tokens.spend(principal.id, now)
+  spent.set(principal.id, before + 1)
   const agent = await house.agents.get(principal.id)
   if (!agent) throw outsideRun(principal.id, claims.wid)
   const runId = runIdOf(claims.wid)
@@ -203,7 +213,10 @@ const rates = new WeakMap<object, { tokens: AgentRates; runs: AgentRates }>()
 function ratesOf({ store }: Installation) {
   const known = rates.get(store)
   if (known) return known
-  const made = { tokens: new AgentRates(tokensPerMinute), runs: new AgentRates(runsPerMinute) }
+  const made = {
+    tokens: new AgentRates(store.rates, 'tokens', tokensPerMinute),
+    runs: new AgentRates(store.rates, 'runs', runsPerMinute),
+  }
   rates.set(store, made)
   return made
 }
@@ -327,7 +340,7 @@ async function begin(
       `"wid" is ${claims.wid}; expected a random UUID (version 4 or 7) for a new run`,
     )
   }
-  ratesOf(house).runs.spend(agent.id, house.ports.timer.now())
+  await ratesOf(house).runs.spend(agent.id, house.ports.timer.now())
   const wfId = nameIn(claims.ext)
   const name = `${wfId ?? agent.name} (reported)`
   const by = `agent:${agent.id}`
@@ -437,5 +450,5 @@ export async function joinIfOurs(house: Installation, verified: VerifiedAgent, t
   if (!(await house.store.ledger.header(runId))) return
   const { id } = verified.principal
   if (!(await house.book.read(runId, (run) => belongs(run, id)))) return
-  await joinVerified(house, verified, {}, tells)
+  await joinVerified(house, verified, { tells })
 }

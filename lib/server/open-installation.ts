@@ -41,7 +41,7 @@ import { CascadeWatcher } from '@/lib/worker/watch-cascades'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import { keyFetcher } from './agent-keys'
-import { AgentRates } from './doors/agent-rates'
+import { AgentRates, requestsPerMinute } from './doors/agent-rates'
 import { joinCall } from './ingest'
 import type { Installation, KeysOf } from './installation'
 import { checkpointLimitsInEnv } from './limits-in-env'
@@ -197,7 +197,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     settings,
     auth,
     answers: openAnswers(store, systemClock),
-    agentRates: new AgentRates(),
+    agentRates: new AgentRates(store.rates, 'requests', requestsPerMinute),
     log,
     policies: policiesOf(options),
     authoredFolders: options.authoredFolders ?? [],

@@ -20,6 +20,7 @@ import { memoryCheckpoints } from './checkpoints-memory'
 import { keepReported, memoryCircuits } from './circuits-memory'
 import { memoryApprovals, memoryRuns, memoryWorkflows } from './memory-queries'
 import type { StoredRun, Tables } from './memory-tables'
+import { memoryRates } from './rates'
 import * as refusals from './refusals'
 import { memorySignals } from './signals-memory'
 import { type AppendEvent, answerKeptMs, maxValueBytes, type Store } from './store'
@@ -50,6 +51,7 @@ export function memoryStore(clock: Clock = { now: () => 0 }): Store {
     approvals: memoryApprovals(tables),
     signals: memorySignals(tables.signals),
     checkpoints: memoryCheckpoints(tables.checkpoints),
+    rates: memoryRates(),
     circuits: memoryCircuits(() => waitsOf(tables), tables.reportedCircuits),
     onAppend(listener) {
       const own = (event: AppendEvent) => listener(event)

@@ -36,6 +36,7 @@ import { GroupWriter } from './group-writer'
 import { sqliteLeases } from './leases-sqlite'
 import { sqliteForget, sqliteLedger } from './ledger-sqlite'
 import { findMigrations, migrate, pending, readMigrations } from './migrate'
+import { sqliteRates } from './rates'
 import { sqliteRuns } from './runs-sqlite'
 import { sqliteSignals } from './signals-sqlite'
 import { asStoreProblem, storageCode } from './sqlite-problem'
@@ -91,6 +92,7 @@ export async function openStore(dataDir: string, options: OpenOptions = {}): Pro
     runs: sqliteRuns(control),
     approvals: sqliteApprovals(control),
     circuits: sqliteCircuits(db, writer),
+    rates: sqliteRates(db, writer),
     signals: sqliteSignals(db, writer),
     checkpoints: sqliteCheckpoints(db, writer),
     onAppend: (listener) => watch.listen(listener),

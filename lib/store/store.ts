@@ -13,6 +13,7 @@ import type {
   WorkflowStore,
 } from '@/lib/engine/ports'
 import type { SignalStore } from '@/lib/engine/signal-ports'
+import type { RateStore } from './rates'
 
 /** One page of a list. `next` is the cursor of the next page; absent on the last one. */
 export interface Slice<T> {
@@ -143,6 +144,7 @@ export interface Store {
   readonly runs: RunQueries
   readonly approvals: ApprovalQueries
   readonly circuits: CircuitStore
+  readonly rates: RateStore
   readonly signals: SignalStore
   readonly checkpoints: CheckpointStore
   /**

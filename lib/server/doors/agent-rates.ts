@@ -1,30 +1,48 @@
 import { Problem } from '@/lib/base/problem'
+import type { RateStore } from '@/lib/store/rates'
 
 /** Requests an agent may make of the protocol endpoints, as many at once as in a minute. */
 export const requestsPerMinute = 240
-/** More agents than one installation has; the ones that asked longest ago are forgotten first. */
-const maxAgents = 10_000
+/** Agents that are held off here without asking the store; more than one installation has. */
+const maxHeldOff = 10_000
 
-/** How often agents ask. One for all doors: who floods one is held off at each of them. */
+/**
+ * How often agents ask, of every process on the store together. One for all doors: who floods one is held off at each of
+ * them. Who was refused is held off in memory until there is something to take again, so a flood costs the store nothing.
+ */
 export class AgentRates {
-  readonly #left = new Map<string, { requests: number; at: number }>()
+  readonly #store: RateStore
+  readonly #what: string
   readonly #perMinute: number
+  /** Until when, ms since the epoch. */
+  readonly #heldOff = new Map<string, number>()
 
-  constructor(perMinute = requestsPerMinute) {
+  constructor(store: RateStore, what: string, perMinute: number) {
+    this.#store = store
+    this.#what = what
     this.#perMinute = perMinute
   }
 
   /** Counts a request of a verified agent. Throws Problem `too_many_requests` with how long to wait. `now` in ms. */
-  spend(agent: string, now: number): void {
-    const known = this.#left.get(agent)
-    const refilled = known ? ((now - known.at) / 60_000) * this.#perMinute : 0
-    const requests = Math.min(this.#perMinute, (known?.requests ?? this.#perMinute) + Math.max(0, refilled))
-    this.#left.delete(agent)
-    this.#left.set(agent, { requests: requests < 1 ? requests : requests - 1, at: now })
-    if (this.#left.size > maxAgents) this.#left.delete(this.#left.keys().next().value as string)
-    if (requests >= 1) return
-    const retryAfterS = Math.ceil(((1 - requests) / this.#perMinute) * 60)
-    throw new Problem(
+  async spend(agent: string, now: number): Promise<void> {
+    const until = this.#heldOff.get(agent) ?? now
+    if (now < until) throw this.#tooMany(agent, until - now)
+    const waitMs = await this.#store.take(agent, this.#what, this.#perMinute, now)
+    this.#heldOff.delete(agent)
+    if (waitMs === 0) return
+    this.#heldOff.set(agent, now + waitMs)
+    if (this.#heldOff.size > maxHeldOff) this.#heldOff.delete(this.#heldOff.keys().next().value as string)
+    throw this.#tooMany(agent, waitMs)
+  }
+
+  /** Counts so many more, after one was spent; what is too many is missed next time. */
+  owe(agent: string, count: number): Promise<void> {
+    return this.#store.owe(agent, this.#what, count)
+  }
+
+  #tooMany(agent: string, waitMs: number): Problem {
+    const retryAfterS = Math.ceil(waitMs / 1000)
+    return new Problem(
       'too_many_requests',
       `${agent} asks more than ${this.#perMinute} times a minute; ask again in ${retryAfterS} s.`,
       { retryAfterS },

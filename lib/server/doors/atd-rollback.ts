@@ -46,7 +46,7 @@ export async function rollbackForAgent(
       `The token says "${claims.exec_act.slice(0, 60)}"; expected a rollback request`,
     )
   }
-  installation.agentRates.spend(principal.id, installation.ports.timer.now())
+  await installation.agentRates.spend(principal.id, installation.ports.timer.now())
   const scope = `agent:${principal.id} rollback`
   const requestHash = hashJson([claims.par, claims.ext ?? {}])
   const known = await installation.answers.answer(scope, claims.jti)

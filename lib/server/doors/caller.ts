@@ -36,7 +36,7 @@ export async function callerOf(
   const caller = request.headers.has('execution-context')
     ? await signedCaller(house, request, acts, body)
     : await certifiedCaller(house, request)
-  house.agentRates.spend(caller.agent.id, house.ports.timer.now())
+  await house.agentRates.spend(caller.agent.id, house.ports.timer.now())
   return caller
 }
 

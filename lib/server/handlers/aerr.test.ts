@@ -156,14 +156,21 @@ describe('the AERR endpoints', () => {
   })
 
   it('hold off an agent that asks too often, and say when to come back', async () => {
-    const rates = new AgentRates(2)
-    const asks = (now: number) => () => rates.spend('spiffe://a/b', now)
-    asks(0)()
-    asks(0)()
-    expect(asks(0)).toThrow('spiffe://a/b asks more than 2 times a minute; ask again in 30 s.')
-    rates.spend('spiffe://a/c', 0)
-    expect(asks(30_000)).not.toThrow()
-    expect(asks(30_000)).toThrow('ask again in 30 s')
+    const process = () => new AgentRates(scene.house.store.rates, 'tries', 2)
+    const [one, other] = [process(), process()]
+    const agent = 'spiffe://a/b'
+    await one.spend(agent, 0)
+    await other.spend(agent, 0)
+    const refused = {
+      code: 'too_many_requests',
+      message: 'spiffe://a/b asks more than 2 times a minute; ask again in 30 s.',
+    }
+    await expect(one.spend(agent, 0)).rejects.toMatchObject(refused)
+    await expect(other.spend(agent, 0)).rejects.toMatchObject(refused)
+    await one.spend('spiffe://a/c', 0)
+    await expect(one.spend(agent, 10_000)).rejects.toThrow('ask again in 20 s')
+    await other.spend(agent, 30_000)
+    await expect(one.spend(agent, 30_000)).rejects.toThrow('ask again in 30 s')
   })
 })
 

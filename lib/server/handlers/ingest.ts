@@ -67,6 +67,6 @@ async function admit(house: Installation, request: Request, isAlone: boolean): P
   if (isAlone) return
   const { origin, pathname } = new URL(request.url)
   const sender = await verifyAgentRequest(house.auth, request, [...audienceOf(house), `${origin}${pathname}`])
-  house.agentRates.spend(sender.principal.id, house.ports.timer.now())
+  await house.agentRates.spend(sender.principal.id, house.ports.timer.now())
   await refuseReplay(house.store.ledger, sender)
 }
