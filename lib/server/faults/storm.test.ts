@@ -28,7 +28,7 @@ const monitor = labId('traffic-monitor')
 async function heldUp(): Promise<RunId> {
   await scene.fail('traffic-monitor', { kind: 'errors' })
   const run = await scene.start(await scene.example('storm-failover'))
-  await scene.untilFact(run, 'circuit_open')
+  await scene.untilFact(run, 'call_rejected')
   return run
 }
 
