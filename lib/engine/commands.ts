@@ -229,6 +229,8 @@ export type Command =
       deadlineS: number
       only?: RollbackOnly
       overwrite?: boolean
+      /** The error token that it follows from. */
+      error?: string
     }
   | ({
       type: 'voted'

@@ -55,8 +55,14 @@ export function decideRollback(run: Run, wish: Wish<'roll_back'>, draft: Draft, 
       deadlineAt: at.now + wish.deadlineS * 1000,
       ...(narrower && { supersedes: narrower.id }),
     },
-    wish.checkpoints.length > 0 ? wish.checkpoints : [run.lastJti ?? startJti(run)],
+    parentsOfRequest(run, wish),
   )
+}
+
+/** The checkpoints that are rolled back to, and the error that led to it; where there is neither, the latest token. */
+function parentsOfRequest(run: Run, { checkpoints, error }: Wish<'roll_back'>): string[] {
+  const parents = [...checkpoints, ...(error === undefined ? [] : [error])]
+  return parents.length > 0 ? parents : [run.lastJti ?? startJti(run)]
 }
 
 /**

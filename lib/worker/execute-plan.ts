@@ -16,7 +16,7 @@ export async function executePlan(
   { book, timer }: Pick<WorkerPorts, 'book' | 'timer'>,
   runId: RunId,
   plan: Plan,
-  wish: { by: Actor; reason: string; rollback: RollbackId; overwrite?: boolean },
+  wish: { by: Actor; reason: string; rollback: RollbackId; overwrite?: boolean; error?: string },
   along: Pick<Along, 'answer' | 'lease' | 'lost'> = {},
 ): Promise<void> {
   const { left, ttlsS } = await book.read(runId, (run) => {

@@ -2,6 +2,8 @@
 import fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mintUuid, type RunId } from '@/lib/base/ids'
+import { parseClaims } from '@/lib/ect/claims'
+import { unverifiedPayload } from '@/lib/ect/jws'
 import { errorsDue } from '@/lib/engine/follow-error'
 import type { Run } from '@/lib/engine/run'
 import { postAerrError } from '@/lib/server/handlers/aerr'
@@ -46,6 +48,13 @@ describe('an error that an agent tells of', () => {
       'told of a critical error at Write the note: the session did not come up',
     )
     expect(fs.readFileSync(scene.file, 'utf8')).toBe('as it was\n')
+    const claimsOf = async (jti: string) => {
+      const row = await scene.house.store.ledger.row(runId, jti)
+      return parseClaims(unverifiedPayload(row?.token ?? ''))
+    }
+    const { par } = await claimsOf(rollback.requestJti)
+    const causes = await Promise.all(par.map(claimsOf))
+    expect(causes.map(({ exec_act }) => exec_act)).toEqual(['atd:checkpoint', 'hp:signal_received'])
     expect(await scene.house.book.read(runId, (run) => [run.rollbacks.size, errorsDue(run).length])).toEqual([
       1, 0,
     ])

@@ -52,7 +52,8 @@ async function takenBack(ports: WorkerPorts, hold: Hold, error: ErrorNoted): Pro
     return own?.sentence ?? 'It has nothing to undo'
   const rollback = prefixed('rb', uuidOfText(`on error ${runId} ${error.jti}`))
   const reason = `${told(error)}: ${error.description}`
-  await executePlan(ports, runId, plan, { rollback, reason, by: 'engine' }, hold.along)
+  const wish = { rollback, reason, by: 'engine', error: error.jti }
+  await executePlan(ports, runId, plan, wish, hold.along)
   return undefined
 }
 
