@@ -215,7 +215,11 @@ function CircuitAnswers({ about: { circuits, held } }: { about: AboutCircuit }) 
       </Fact>
       <Fact label="One probe">
         One call at a time tries it again, each breaker in its turn; this card then shows whose, and what came
-        of it. <Sub>If it answers well that breaker closes and its runs go on; if not, it stays open.</Sub>
+        of it.{' '}
+        <Sub>
+          If it answers well that breaker closes and its runs go on; if not, no other goes and you are asked
+          again.
+        </Sub>
       </Fact>
       <Fact label="Keep it open">
         No call goes to it for an hour.{' '}

@@ -1,17 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { GroupWriter } from './group-writer'
+import type { RateStore } from './rate-store'
 import * as refusals from './refusals'
-
-/** How often somebody does something, over all processes on the store. */
-export interface RateStore {
-  /**
-   * Takes one of `perMinute`, as many of them at once as in a minute; they come back evenly. Answers with how many ms to
-   * wait, 0 where one was taken. `now` in ms since the epoch; a clock that was set back brings nothing back.
-   */
-  take(who: string, what: string, perMinute: number, now: number): Promise<number>
-  /** Takes so many more than were asked for, though they be not there: they are missed next time. */
-  owe(who: string, what: string, count: number): Promise<void>
-}
 
 /** What comes back evenly may miss one by a hair. */
 const one = 0.999_999

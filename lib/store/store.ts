@@ -13,7 +13,7 @@ import type {
   WorkflowStore,
 } from '@/lib/engine/ports'
 import type { SignalStore } from '@/lib/engine/signal-ports'
-import type { RateStore } from './rates'
+import type { RateStore } from './rate-store'
 
 /** One page of a list. `next` is the cursor of the next page; absent on the last one. */
 export interface Slice<T> {

@@ -1,5 +1,5 @@
 import { Problem } from '@/lib/base/problem'
-import type { RateStore } from '@/lib/store/rates'
+import type { RateStore } from '@/lib/store/rate-store'
 
 /** Requests an agent may make of the protocol endpoints, as many at once as in a minute. */
 export const requestsPerMinute = 240
