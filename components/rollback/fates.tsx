@@ -106,6 +106,10 @@ export function progressWashes(
     const { node, fate } = step
     const words = undoing[fate]
     const wash = washes.get(node)
+    // Only a rollback that did all of it sets back what had nothing to undo.
+    if (fate === 'reset' && wash?.fate === 'reset' && status !== 'executing' && status !== 'completed') {
+      washes.set(node, { ...(washOf.get('untouched') as Wash), word: 'left as it is' })
+    }
     if (!words || !wash) continue
     const act = actOf.get(planKey(step))
     if (act?.status === 'completed') continue

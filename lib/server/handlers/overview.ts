@@ -1,6 +1,7 @@
 import type { Principal } from '@/lib/auth/principal'
+import type { RunFilter } from '@/lib/store/store'
 import { runRowOf } from '@/lib/view/rows'
-import type { Overview } from '@/lib/view/wire'
+import type { Overview, RunRow } from '@/lib/view/wire'
 import { approvalRowOf } from '../approvals'
 import { rowsWithWaits } from '../children'
 import { route } from '../current'
@@ -12,8 +13,11 @@ const shown = 8
 const dayMs = 24 * 3600 * 1000
 /** Under way, and not only waiting for a person: those stand under what needs one. */
 const moving = ['running', 'cancelling', 'rolling_back'] as const
-/** Nothing moves in them, and no question stands: the latter is of those that wait. */
-const resting = { status: ['rolled_back', 'paused', 'waiting'], asking: false, parent: 'none' } as const
+/** Nothing moves in them: whatever was asked about them besides, and those that wait for no person. */
+const resting: RunFilter[] = [
+  { status: ['rolled_back', 'paused'], parent: 'none' },
+  { status: ['waiting'], asking: false, parent: 'none' },
+]
 
 /** `GET /api/v1/overview` */
 export const getOverview = route(
@@ -25,12 +29,11 @@ export const getOverview = route(
 export async function overviewOf(installation: Installation, principal: Principal): Promise<Overview> {
   const { runs, approvals } = installation.store
   const now = installation.ports.timer.now()
-  const [waiting, failing, running, still, stillCount, recent, counts, openByRole] = await Promise.all([
+  const [waiting, failing, running, still, recent, counts, openByRole] = await Promise.all([
     approvals.open({}, { limit: shown }),
     runs.list({ failing: true, parent: 'none' }, { limit: shown }),
     runs.list({ status: [...moving], parent: 'none' }, { limit: shown }),
-    runs.list({ ...resting, status: [...resting.status] }, { limit: shown }),
-    runs.count({ ...resting, status: [...resting.status] }),
+    atRest(installation),
     runs.list({ status: ['ended'], parent: 'none' }, { limit: shown }),
     runs.counts(now - dayMs),
     approvals.openByRole(),
@@ -39,15 +42,23 @@ export async function overviewOf(installation: Installation, principal: Principa
     waiting: await Promise.all(waiting.items.map((item) => approvalRowOf(installation, item, principal))),
     failing: failing.items.map(runRowOf),
     running: await rowsWithWaits(installation, running.items),
-    resting: still.items.map(runRowOf),
+    resting: still.rows,
     recent: recent.items.map(runRowOf),
     counts: {
       waiting: openByRole.reduce((sum, { open }) => sum + open, 0),
       failing: counts.failing,
       running: moving.reduce((sum, status) => sum + counts.byStatus[status], 0),
-      resting: stillCount,
+      resting: still.count,
       rolledBack: counts.byStatus.rolled_back,
       endedToday: counts.endedSince,
     },
   }
+}
+
+/** The newest runs at rest, and how many there are. */
+async function atRest({ store: { runs } }: Installation): Promise<{ rows: RunRow[]; count: number }> {
+  const lists = await Promise.all(resting.map((filter) => runs.list(filter, { limit: shown })))
+  const counts = await Promise.all(resting.map((filter) => runs.count(filter)))
+  const found = lists.flatMap(({ items }) => items).sort((a, b) => b.startedAt - a.startedAt)
+  return { rows: found.slice(0, shown).map(runRowOf), count: counts.reduce((sum, n) => sum + n, 0) }
 }

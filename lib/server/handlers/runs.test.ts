@@ -42,7 +42,7 @@ it('tells runs that are at rest from those that run', async () => {
     await at.house.store.ledger.commit(firstCommit(run, { projection: { ...running, dueAt: null, ...more } }))
     return run.runId
   }
-  const back = await started({ status: 'rolled_back' })
+  const back = await started({ status: 'rolled_back', openApprovals: 1 })
   const paused = await started({ status: 'paused' })
   const behind = await started({ status: 'waiting', waitsOn: ['c1'] })
   const asked = await started({ status: 'waiting', openApprovals: 1 })
