@@ -287,7 +287,8 @@ export class Truth {
         step.node !== node &&
         following.includes(step.node) &&
         isAct(step) &&
-        acts.get(actKey(step))?.status === undefined,
+        acts.get(actKey(step))?.status === undefined &&
+        !this.wasDoneBefore(actKey(step), rollback),
     )
     must(waits === undefined, () => `${node} is undone before ${waits?.node}, which followed from it`)
   }
