@@ -1,12 +1,10 @@
 /* People: how they come in, what their roles let them do, and what happens when two decide the same thing. */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import type { Browser, BrowserContext, Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import type { Api } from './api'
 import { ada, type House } from './house'
-import { expect, hold, signIn, status, test } from './test'
-
-const password = 'seven small boats at anchor'
+import { expect, hold, othersPassword, signIn, someone, status, test } from './test'
 
 test.describe('signing in', () => {
   test.use({ storageState: undefined })
@@ -26,7 +24,7 @@ test.describe('signing in', () => {
     await signIn(page, house.origin, { name: ada.name, password: 'not it, not it, not it' })
     const words = 'This name and password do not go together, or the account is disabled.'
     await expect(page.getByRole('alert').filter({ hasText: words })).toBeVisible()
-    await signIn(page, house.origin, { name: 'nobody-here', password })
+    await signIn(page, house.origin, { name: 'nobody-here', password: othersPassword })
     await expect(page.getByRole('alert').filter({ hasText: words })).toBeVisible()
   })
 
@@ -227,26 +225,4 @@ async function heldNote(api: Api, name: string) {
     question: (await api.held(run)).id,
     file: (house: House) => path.join(house.data, 'files', file),
   }
-}
-
-/** Somebody with an account that the administrator made, signed in on a browser of their own. */
-async function someone(
-  browser: Browser,
-  house: House,
-  administrator: Awaited<ReturnType<BrowserContext['storageState']>>,
-  name: string,
-  roles: string[],
-): Promise<{ page: Page }> {
-  const desk = await browser.newContext({ storageState: administrator })
-  const made = await desk.request.post(`${house.origin}/api/v1/people`, {
-    headers: { origin: house.origin },
-    data: { name, password, roles },
-  })
-  expect(made.status()).toBe(201)
-  await desk.close()
-  const context = await browser.newContext({ storageState: undefined, baseURL: house.origin })
-  const page = await context.newPage()
-  await signIn(page, house.origin, { name, password })
-  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
-  return { page }
 }

@@ -3,7 +3,14 @@
  * in through the one-time link, and the API as a program has it. One house for each worker: tests share it, so each
  * starts what it looks at and leaves the rest alone. Tests that kill or need a first minute of their own make a `House`.
  */
-import { type BrowserContext, test as base, expect, type Locator, type Page } from '@playwright/test'
+import {
+  type Browser,
+  type BrowserContext,
+  test as base,
+  expect,
+  type Locator,
+  type Page,
+} from '@playwright/test'
 import { scopes } from '@/lib/auth/principal'
 import { Api } from './api'
 import { ada, House, startsWithinMs, stopsWithinMs } from './house'
@@ -73,6 +80,31 @@ export async function signIn(page: Page, origin: string, who: { name: string; pa
   await page.getByLabel('Name').fill(who.name)
   await page.getByLabel('Password', { exact: true }).fill(who.password)
   await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Of everybody but the administrator. */
+export const othersPassword = 'seven small boats at anchor'
+
+/** Somebody with an account that the administrator made, signed in on a browser of their own. */
+export async function someone(
+  browser: Browser,
+  house: House,
+  administrator: State,
+  name: string,
+  roles: string[],
+): Promise<{ page: Page }> {
+  const desk = await browser.newContext({ storageState: administrator })
+  const made = await desk.request.post(`${house.origin}/api/v1/people`, {
+    headers: { origin: house.origin },
+    data: { name, password: othersPassword, roles },
+  })
+  expect(made.status()).toBe(201)
+  await desk.close()
+  const context = await browser.newContext({ storageState: undefined, baseURL: house.origin })
+  const page = await context.newPage()
+  await signIn(page, house.origin, { name, password: othersPassword })
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+  return { page }
 }
 
 /** A token with every scope, made by whoever is signed in there. */
