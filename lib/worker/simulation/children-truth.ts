@@ -59,14 +59,6 @@ export class ChildrenTruth {
       this.checkTakenBack(runId, fact)
   }
 
-  /** What is still going on although nobody waits for it, once every run above has ended. Throws Broken. */
-  checkOver(): void {
-    for (const [runId, { node, visit, index }] of this.parents) {
-      const run = this.truthOf(runId)?.run
-      must(run?.state.status === 'ended', () => `Child ${index} of ${node} in visit ${visit} never ended`)
-    }
-  }
-
   /** The child runs of a step, of one attempt or of all. */
   private of(parent: RunId, node?: string, visit?: number, attempt?: number): Truth[] {
     const isMeant = (place: ParentPlace & { attempt: number }) =>

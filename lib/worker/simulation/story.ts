@@ -191,7 +191,6 @@ class Story {
         truth.checkPrefixes(this.seed % 16 < storySorts.length)
         people.checkRemembered()
       }
-      if (this.broken === undefined) this.children.checkOver()
     })
   }
 
