@@ -1,7 +1,6 @@
 /* People: how they come in, what their roles let them do, and what happens when two decide the same thing. */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import type { Page } from '@playwright/test'
 import type { Api } from './api'
 import { ada, type House } from './house'
 import { expect, hold, othersPassword, signIn, someone, status, test } from './test'
