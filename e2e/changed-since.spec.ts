@@ -52,11 +52,12 @@ test('what another run changed since is not put back without a word', async ({ p
     await expect(note).toContainText('Otherwise nothing is done to it')
     await expect(graphNode(page, 'Steer the traffic')).toContainText('changed since')
     await expect(row).toContainText('changed since the step')
+    await expect(page.getByRole('heading', { name: 'Asks first about 1 step changed since.' })).toBeVisible()
     await isClean(page)
   })
 
   await test.step('rolled back as it is, somebody is asked and nothing is done', async () => {
-    await hold(page, /^Restore 1 step on 1 agent/)
+    await hold(page, /^Ask first about 1 step changed since/)
     await expect(row).toContainText(/cannot prepare\s*: it is not as this run left it/)
     const decision = page.getByRole('region', { name: 'Decision' })
     await decision.getByRole('button', { name: 'Call it off' }).click()
@@ -69,6 +70,7 @@ test('what another run changed since is not put back without a word', async ({ p
   await test.step('by an explicit word it is put back all the same', async () => {
     await page.goto(preview)
     await anyway.check()
+    await expect(page.getByRole('heading', { name: 'Restores 1 step on 1 agent.' })).toBeVisible()
     await isClean(page)
     await hold(page, /^Restore 1 step on 1 agent/)
     await expect(status(page)).toContainText(/taken back/i, { timeout: 45_000 })

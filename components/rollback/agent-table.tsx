@@ -11,9 +11,9 @@ import { beginsRuns } from '@/lib/view/child-kinds'
 import { asSentence } from '@/lib/view/frame'
 import type { PlanStep, RollbackPlanView, RollbackView } from '@/lib/view/wire'
 import { ActMark } from './act-mark'
-import { fates } from './fates'
 import { Phases } from './phases'
 import { planName } from './plan-words'
+import { fateWords, plannedFate } from './step-fates'
 import { holderName, phaseOf, turnWords } from './vote-words'
 
 type KindOf = (node: string) => string | undefined
@@ -26,11 +26,14 @@ export function AgentTable({
   plan,
   parts,
   kindOf,
+  overwrite,
   rollback,
 }: {
   plan: RollbackPlanView
   parts: readonly AgentPart[]
   kindOf: KindOf
+  /** What was changed since is put back, too. */
+  overwrite: boolean
   rollback?: RollbackView | undefined
 }) {
   if (parts.length === 0) return null
@@ -53,7 +56,14 @@ export function AgentTable({
           </thead>
           <tbody>
             {parts.map((part) => (
-              <PartRows key={part.agent ?? ''} part={part} plan={plan} kindOf={kindOf} rollback={rollback} />
+              <PartRows
+                key={part.agent ?? ''}
+                part={part}
+                plan={plan}
+                kindOf={kindOf}
+                overwrite={overwrite}
+                rollback={rollback}
+              />
             ))}
           </tbody>
         </Table>
@@ -66,11 +76,13 @@ function PartRows({
   part,
   plan,
   kindOf,
+  overwrite,
   rollback,
 }: {
   part: AgentPart
   plan: RollbackPlanView
   kindOf: KindOf
+  overwrite: boolean
   rollback: RollbackView | undefined
 }) {
   const [open, setOpen] = useState(false)
@@ -104,7 +116,7 @@ function PartRows({
         </Td>
         <Td numeric>{part.steps.length}</Td>
         <Td>
-          <AskedTo steps={part.steps} kindOf={kindOf} />
+          <AskedTo steps={part.steps} kindOf={kindOf} overwrite={overwrite} />
         </Td>
         <Td>
           <VoteMark part={part} rollback={rollback} />
@@ -128,7 +140,7 @@ function PartRows({
             <Td className="pl-9! text-ink-2">{planName(of.step, plan)}</Td>
             <Td />
             <Td>
-              <AskedTo steps={[of]} kindOf={kindOf} />
+              <AskedTo steps={[of]} kindOf={kindOf} overwrite={overwrite} />
             </Td>
             <Td>
               <VoteMark part={{ agent: part.agent, steps: [of], said: saidOf([of]) }} rollback={rollback} />
@@ -144,10 +156,20 @@ function PartRows({
 }
 
 /** "restore", or of several kinds "restore 2, cannot undo 1". */
-function AskedTo({ steps, kindOf }: { steps: readonly AgentStep[]; kindOf: KindOf }) {
+function AskedTo({
+  steps,
+  kindOf,
+  overwrite,
+}: {
+  steps: readonly AgentStep[]
+  kindOf: KindOf
+  overwrite: boolean
+}) {
   const counts = new Map<string, { n: number; bad: boolean }>()
   for (const { step } of steps) {
-    const words = takesRunsBack(step, kindOf) ? 'roll back its runs' : fates[step.fate].asked
+    const words = takesRunsBack(step, kindOf)
+      ? 'roll back its runs'
+      : fateWords[plannedFate(step, overwrite)].asked
     const bad = step.fate === 'irreversible' || step.fate === 'refused'
     counts.set(words, { n: (counts.get(words)?.n ?? 0) + 1, bad })
   }

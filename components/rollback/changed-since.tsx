@@ -40,7 +40,8 @@ export function ChangedSince({
         </label>
         {!overwrite && (
           <p className="mt-1 text-t1 text-ink-2">
-            Otherwise nothing is done to it, and you or the workflow say how the rest goes on.
+            Otherwise nothing is done to {steps.length === 1 ? 'it' : 'them'}: before anything changes, you or
+            the workflow say how the rest goes on.
           </p>
         )}
       </div>

@@ -2,41 +2,42 @@
 import { useCallback, useMemo } from 'react'
 import type { EdgeTone } from '@/components/run-graph/edge-layer'
 import { RunGraph } from '@/components/run-graph/run-graph'
-import type { Wash } from '@/components/run-graph/wash'
 import { useSmallScreen } from '@/lib/ui/small-screen'
 import { edgeKey } from '@/lib/view/edge-frame'
 import type { RunFold } from '@/lib/view/run-fold'
-import type { PlanFate, RollbackPlanView } from '@/lib/view/wire'
-import { fateCounts, fates, fatesOf } from './fates'
+import type { RollbackPlanView } from '@/lib/view/wire'
+import { fateIcons, washesOf } from './fates'
+import { legendOf, type StepFate, type StepStand } from './step-fates'
 
 /** Fates whose effects are taken back, or should be: the edges between them turn violet. */
-const reaching = new Set<PlanFate>(['restored', 'compensated', 'irreversible', 'refused', 'reset'])
+const reaching = new Set<StepFate>(['restored', 'compensated', 'irreversible', 'refused', 'reset'])
 
 /** The run's graph with a plan painted on it. Nodes stand where they stand on the run's page. */
 export function PlanGraph({
   fold,
   plan,
-  washes,
+  stands,
   node,
   onNode,
 }: {
   fold: RunFold
   plan: RollbackPlanView | undefined
-  washes: ReadonlyMap<string, Wash> | undefined
+  /** How its steps stand; absent where the run has gone on since, and its steps speak for themselves. */
+  stands: readonly StepStand[] | undefined
   node: string
   onNode?: (node: string) => void
 }) {
   const small = useSmallScreen()
-  const reached = useMemo(() => (plan ? fatesOf(plan) : undefined), [plan])
+  const washes = useMemo(() => plan && stands && washesOf(stands, plan), [plan, stands])
   const walks = fold.index.graph.order === 'stepwise'
   const { edges } = fold.frame
   const toneOf = useCallback(
     (from: string, to: string): EdgeTone => {
       const walked = !walks || (edges.get(edgeKey(from, to))?.taken ?? 0) > 0
-      const both = [from, to].every((id) => reaching.has(reached?.get(id) ?? 'untouched'))
+      const both = [from, to].every((id) => reaching.has(washes?.get(id)?.fate ?? 'untouched'))
       return walked && both ? 'back' : 'idle'
     },
-    [reached, walks, edges],
+    [washes, walks, edges],
   )
   return (
     <RunGraph
@@ -47,8 +48,8 @@ export function PlanGraph({
       selected={node}
       focus={node}
       onSelect={(id) => id !== undefined && onNode?.(id)}
-      {...(plan ? { toneOf } : {})}
-      told={plan ? <Legend plan={plan} /> : fold.frame.sentence}
+      {...(washes ? { toneOf } : {})}
+      told={plan && stands ? <Legend plan={plan} stands={stands} /> : fold.frame.sentence}
       label="Graph of the run, with the plan"
       compact={small}
     />
@@ -56,13 +57,13 @@ export function PlanGraph({
 }
 
 /** What the washes mean, with how many steps wear each. */
-function Legend({ plan }: { plan: RollbackPlanView }) {
+function Legend({ plan, stands }: { plan: RollbackPlanView; stands: readonly StepStand[] }) {
   return (
     <span className="flex gap-4 text-ink-2">
-      {fateCounts(plan).map(({ fate, n }) => {
-        const { legend, icon: Shape } = fates[fate]
+      {legendOf(stands, plan).map(({ fate, legend, n }) => {
+        const Shape = fateIcons[fate]
         return (
-          <span key={fate} className="flex shrink-0 items-center gap-1.5">
+          <span key={`${fate} ${legend}`} className="flex shrink-0 items-center gap-1.5">
             <span className="rg-node rg-swatch" data-wash={fate} data-shown="done">
               {Shape && <Shape className="rg-corner" />}
             </span>

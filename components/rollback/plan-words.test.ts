@@ -10,6 +10,7 @@ import {
   planName,
   planSentenceOf,
   resultWords,
+  sentenceOf,
   whyNot,
 } from './plan-words'
 
@@ -61,6 +62,23 @@ describe('the words of a plan', () => {
     expect(changedSteps(plan({}, { steps: [step, changed] }))).toEqual([changed])
     expect(overwriteWords(1)).toBe('Put it back all the same (1 target changed since)')
     expect(overwriteWords(2)).toBe('Put them back all the same (2 targets changed since)')
+  })
+  it('promise nothing of what was changed since, until it is to be put back', () => {
+    const step = { node: 'a', visit: 1, label: 'A', fate: 'restored', sentence: '' } as const
+    const agent = (name: string, changedSince?: true): PlanStep => ({
+      ...{ ...step, agent: name },
+      ...(changedSince && { changedSince }),
+    })
+    const both = plan({ restored: 2, changed: 2 }, { steps: [agent('x', true), agent('y', true)] })
+    expect(buttonWords(both)).toBe('Ask first about 2 steps changed since')
+    expect(buttonWords(both, true)).toBe('Restore 2 steps on 2 agents')
+    expect(sentenceOf(both, true)).toBe('Restores 2 steps on 2 agents.')
+    const one = plan(
+      { restored: 2, changed: 1, reset: 1, agents: 1 },
+      { steps: [agent('x', true), agent('y')] },
+    )
+    expect(buttonWords(one)).toBe('Restore 1 step on 1 agent, ask first about 1 changed since, set back 1')
+    expect(buttonWords(one, true)).toBe('Restore 2 steps on 2 agents, set back 1')
   })
   it('count what came of it as the plan does, apart from what was only set back', () => {
     const done = act('restore', 'completed')

@@ -1,7 +1,10 @@
+import { overwriting, type PlanCounts } from '@/lib/rollback/counts'
+import { planSentence } from '@/lib/rollback/sentence'
 import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
 import { count } from '@/lib/ui/format-time'
 import { beginsRuns } from '@/lib/view/child-kinds'
-import type { PlanFate, PlanStep, RollbackActView, RollbackPlanView } from '@/lib/view/wire'
+import type { PlanStep, RollbackActView, RollbackPlanView } from '@/lib/view/wire'
+import type { StepFate } from './step-fates'
 
 export const scopeWords: Record<RollbackScope, string> = {
   single: 'This step',
@@ -9,24 +12,38 @@ export const scopeWords: Record<RollbackScope, string> = {
   full_workflow: 'Whole run',
 }
 
+type Counted = Pick<RollbackPlanView, 'counts' | 'steps'>
+
+/** What the plan does, counted; `overwrite`: what was changed since is put back, too. */
+function countsOf({ counts, steps }: Counted, overwrite: boolean): PlanCounts {
+  return overwrite ? overwriting(counts, steps) : counts
+}
+
+/** The plan in a sentence, as it is held now. */
+export function sentenceOf(plan: RollbackPlanView, overwrite: boolean): string {
+  return overwrite ? planSentence(countsOf(plan, true)) : plan.sentence
+}
+
 /**
  * The plan's sentence as a wish, with the same counts: "Restore 3 steps on 2 agents, compensate 1, set back 1". What it
- * cannot undo is left out: that is said in red above it, and is nothing the button does.
+ * cannot undo is left out: that is said in red above it, and is nothing the button does. Nor does it put back what was
+ * changed since, unless that is wanted: "Ask first about 2 steps changed since".
  */
-export function buttonWords({ counts }: RollbackPlanView): string {
-  const on = counts.agents > 0 ? ` on ${count(counts.agents, 'agent')}` : ''
+export function buttonWords(plan: Counted, overwrite = false): string {
+  const { restored, changed = 0, compensated, reset, irreversible, agents } = countsOf(plan, overwrite)
+  const on = agents > 0 ? ` on ${count(agents, 'agent')}` : ''
   const deeds = [
-    { verb: 'restore', n: counts.restored, on },
-    { verb: 'compensate', n: counts.compensated, on },
-    { verb: 'set back', n: counts.reset, on: '' },
+    { verb: 'restore', n: restored - changed, after: on },
+    { verb: 'compensate', n: compensated, after: on },
+    { verb: 'ask first about', n: changed, after: ' changed since' },
+    { verb: 'set back', n: reset, after: '' },
   ].filter(({ n }) => n > 0)
   if (deeds.length === 0)
-    return counts.irreversible > 0
-      ? `Tell a person of ${count(counts.irreversible, 'step')}`
-      : 'Nothing to roll back'
-  const words = deeds.map((deed, at) =>
-    at === 0 ? `${deed.verb} ${count(deed.n, 'step')}${deed.on}` : `${deed.verb} ${deed.n}`,
-  )
+    return irreversible > 0 ? `Tell a person of ${count(irreversible, 'step')}` : 'Nothing to roll back'
+  const words = deeds.map(({ verb, n, after }, at) => {
+    if (at === 0) return `${verb} ${count(n, 'step')}${after}`
+    return `${verb} ${n}${after === on ? '' : after}`
+  })
   return sentenceCase(words.join(', '))
 }
 
@@ -130,10 +147,11 @@ export function setBackWords({ steps }: RollbackPlanView): string {
 }
 
 /** Worst first: what a node that meets several fates is painted with. */
-const gravest: PlanFate[] = [
+const gravest: StepFate[] = [
   'irreversible',
   'refused',
   'locked',
+  'changed',
   'compensated',
   'restored',
   'reset',
@@ -141,8 +159,11 @@ const gravest: PlanFate[] = [
 ]
 
 /** What happens to each node, and to how many visits of it. Of several fates the gravest. */
-export function nodeFates(plan: RollbackPlanView): ReadonlyMap<string, { fate: PlanFate; visits: number }> {
-  const found = new Map<string, { fate: PlanFate; visits: number }>(
+export function nodeFates(plan: {
+  steps: readonly { node: string; fate: StepFate }[]
+  untouched: readonly string[]
+}): ReadonlyMap<string, { fate: StepFate; visits: number }> {
+  const found = new Map<string, { fate: StepFate; visits: number }>(
     plan.untouched.map((node) => [node, { fate: 'untouched', visits: 1 }]),
   )
   for (const { node, fate } of plan.steps) {
@@ -157,14 +178,14 @@ export function nodeFates(plan: RollbackPlanView): ReadonlyMap<string, { fate: P
 export interface PlanChange {
   node: string
   label: string
-  was: PlanFate
-  now: PlanFate
+  was: StepFate
+  now: StepFate
 }
 
 /** What a new plan does differently: steps whose fate is another one. */
 export function planChanges(
-  before: ReadonlyMap<string, PlanFate>,
-  after: ReadonlyMap<string, PlanFate>,
+  before: ReadonlyMap<string, StepFate>,
+  after: ReadonlyMap<string, StepFate>,
   labelOf: (node: string) => string,
 ): PlanChange[] {
   const nodes = new Set([...before.keys(), ...after.keys()])

@@ -1,5 +1,5 @@
 'use client'
-import { useRef, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { Button } from '@/components/ui/button'
 import { cx } from '@/components/ui/cx'
 import { ErrorNote } from '@/components/ui/error-note'
@@ -17,11 +17,11 @@ import { usePreselectedPlan, useRollBack } from '@/lib/ui/run-queries'
 import { agentParts } from '@/lib/view/agent-parts'
 import { asSentence } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
-import type { PlanFate, RollbackPlanView, RollbackView, RunDetail } from '@/lib/view/wire'
+import type { RollbackPlanView, RollbackView, RunDetail } from '@/lib/view/wire'
 import { AgentTable } from './agent-table'
 import { ChangedSince } from './changed-since'
 import { Conflict, whose, winnerWords } from './conflict'
-import { fates, fatesOf, LockIcon, previewWashes } from './fates'
+import { fatesOf, LockIcon } from './fates'
 import { PlanGraph } from './plan-graph'
 import {
   buttonWords,
@@ -31,11 +31,13 @@ import {
   planKey,
   planName,
   planSentenceOf,
+  sentenceOf,
   setBackListed,
   setBackWords,
   whyNot,
 } from './plan-words'
 import { ScopeChoice } from './scope-choice'
+import { fateWords, previewStands, type StepFate } from './step-fates'
 
 /** The plan before anything is done: on the graph, in a sentence, step by step, and the button that repeats it. */
 export function Preview({
@@ -70,11 +72,12 @@ export function Preview({
   const [reason, setReason] = useState('')
   // Said of one plan: of another one it has to be said anew.
   const [overwriteOf, setOverwriteOf] = useState<string>()
-  const before = useRef<ReadonlyMap<string, PlanFate>>(undefined)
+  const before = useRef<ReadonlyMap<string, StepFate>>(undefined)
   const attempts = useRef(new Map<string, string>())
   const plan = query.data
   const stale = query.isPlaceholderData
   const overwrite = plan !== undefined && overwriteOf === plan.digest && changedSteps(plan).length > 0
+  const stands = useMemo(() => plan && previewStands(plan, overwrite), [plan, overwrite])
   const kindOf = (id: string) => fold.index.nodes.get(id)?.kind
   const labelOf = (id: string) => fold.index.nodes.get(id)?.label || id
   // The rollback that ours lost against: read from the ledger, so its answer may come after the refusal.
@@ -119,15 +122,9 @@ export function Preview({
     <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col md:grid-cols-[minmax(0,1fr)_var(--inspector)]">
       <div className="flex min-h-0 min-w-0 flex-col border-r max-md:h-40 max-md:shrink-0 max-md:border-b max-md:border-r-0">
         <div className="min-h-0 flex-1">
-          <PlanGraph
-            fold={fold}
-            plan={plan}
-            washes={plan && previewWashes(plan)}
-            node={node}
-            onNode={onNode}
-          />
+          <PlanGraph fold={fold} plan={plan} stands={stands} node={node} onNode={onNode} />
         </div>
-        {plan && <AgentTable plan={plan} parts={agentParts(plan)} kindOf={kindOf} />}
+        {plan && <AgentTable plan={plan} parts={agentParts(plan)} kindOf={kindOf} overwrite={overwrite} />}
       </div>
       <aside
         aria-label="Rollback"
@@ -165,9 +162,9 @@ export function Preview({
             {!changes && fold.seq > plan.seq && (
               <WentOn by={fold.seq - plan.seq} onLook={() => setAt(fold.seq)} busy={query.isFetching} />
             )}
-            <h2 className="text-balance text-t3 tracking-[-0.01em]">{plan.sentence}</h2>
+            <h2 className="text-balance text-t3 tracking-[-0.01em]">{sentenceOf(plan, overwrite)}</h2>
             <Because fold={fold} />
-            <ScopeChoice plan={plan} may={detail.may} onScope={onScope} />
+            <ScopeChoice plan={plan} overwrite={overwrite} may={detail.may} onScope={onScope} />
             <CannotUndo plan={plan} />
             <ChangedSince
               plan={plan}
@@ -192,7 +189,7 @@ export function Preview({
               disabled={!detail.may.rollBack || whyNot(plan) !== undefined}
               onHeld={() => void execute()}
             >
-              {buttonWords(plan)}
+              {buttonWords(plan, overwrite)}
             </HoldButton>
             <p className="mt-2 text-t1 text-ink-3">
               {!detail.may.rollBack
@@ -233,8 +230,8 @@ function Changed({ changes }: { changes: PlanChange[] }) {
           <ul className="mt-1">
             {changes.map((change) => (
               <li key={change.node} className="text-ink-2">
-                {change.label}: <span className="text-ink-3">was “{fates[change.was].word}”, now</span> “
-                {fates[change.now].word}”
+                {change.label}: <span className="text-ink-3">was “{fateWords[change.was].word}”, now</span> “
+                {fateWords[change.now].word}”
               </li>
             ))}
           </ul>

@@ -20,12 +20,12 @@ import { ActMark } from './act-mark'
 import { AgentTable, VoteMark } from './agent-table'
 import { AgentTokenPanel } from './agent-token-panel'
 import { Conflict, winnerWords } from './conflict'
-import { fates, progressWashes } from './fates'
 import { Phases } from './phases'
 import { PlanGraph } from './plan-graph'
 import { planKey, planName, resultWords, scopeWords } from './plan-words'
 import { Proof } from './proof'
 import { isToChoose, RollbackChoice } from './rollback-choice'
+import { progressStands, type StepStand } from './step-fates'
 import { holderName } from './vote-words'
 
 /**
@@ -58,22 +58,25 @@ export function Progress({
   const verification = useVerification(run, ledger, fold.seq, ledger.status === 'following')
   const plan = useExecutedPlan(run, rollback, pressed)
   const parts = plan ? agentParts(plan, rollback) : []
-  const washes = useMemo(() => {
-    // Once the run went on, its steps have another life, and speak for themselves.
-    if (!plan || rollback.choice === 'go_on') return undefined
-    return progressWashes(plan, { status: rollback.status, acts: rollback.acts })
-  }, [plan, rollback.status, rollback.acts, rollback.choice])
+  const stands = useMemo(() => plan && progressStands(plan, rollback), [plan, rollback])
   return (
     <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col md:grid-cols-[minmax(0,1fr)_var(--inspector)]">
       <div className="flex min-h-0 min-w-0 flex-col border-r max-md:h-40 max-md:shrink-0 max-md:border-b max-md:border-r-0">
         <div className="min-h-0 flex-1">
-          <PlanGraph fold={fold} plan={washes && plan} washes={washes} node={rollback.node} />
+          <PlanGraph
+            fold={fold}
+            plan={plan}
+            // Once the run went on, its steps have another life, and speak for themselves.
+            stands={rollback.choice === 'go_on' ? undefined : stands}
+            node={rollback.node}
+          />
         </div>
         {plan && (
           <AgentTable
             plan={plan}
             parts={parts}
             kindOf={(id) => fold.index.nodes.get(id)?.kind}
+            overwrite={rollback.overwrite === true}
             rollback={rollback}
           />
         )}
@@ -105,6 +108,7 @@ export function Progress({
             fold={fold}
             rollback={rollback}
             plan={plan}
+            stands={stands ?? []}
             parts={parts}
             onOpen={setOpened}
           />
@@ -142,6 +146,7 @@ function Told({
   fold,
   rollback,
   plan,
+  stands,
   parts,
   onOpen,
 }: {
@@ -150,6 +155,7 @@ function Told({
   fold: RunFold
   rollback: RollbackView
   plan: RollbackPlanView | undefined
+  stands: readonly StepStand[]
   parts: readonly AgentPart[]
   onOpen: OnEvidence
 }) {
@@ -162,7 +168,7 @@ function Told({
   return (
     <>
       <div role="status">
-        <h2 className="text-balance text-t3 tracking-[-0.01em]">{headline(rollback, plan)}</h2>
+        <h2 className="text-balance text-t3 tracking-[-0.01em]">{headline(rollback, plan, stands)}</h2>
       </div>
       <p className="mb-4 mt-2 text-ink-3">
         {scopeWords[rollback.scope]}
@@ -221,9 +227,9 @@ function Told({
             </Fact>
           )
         })}
-        {otherSteps(rollback, plan).map((step) => (
-          <Fact key={planKey(step)} label={planName(step, plan)}>
-            <OtherStep step={step} rollback={rollback} />
+        {otherSteps(rollback, stands).map((of) => (
+          <Fact key={stepKey(of.step)} label={planName(of.step, plan)}>
+            <OtherStep of={of} rollback={rollback} />
           </Fact>
         ))}
       </Facts>
@@ -291,53 +297,48 @@ function isPlan(value: unknown): value is RollbackPlanView {
 }
 
 /** Steps of the plan that have no act: their turn has not come, or there is nothing to do or to be done. */
-function otherSteps(rollback: RollbackView, plan: RollbackPlanView | undefined): PlanStep[] {
+function otherSteps(rollback: RollbackView, stands: readonly StepStand[]): StepStand[] {
   const begun = new Set(rollback.acts.map(planKey))
-  return (plan?.steps ?? []).filter((step) => step.fate !== 'untouched' && !begun.has(planKey(step)))
+  return stands.filter(({ step }) => step.fate !== 'untouched' && !begun.has(planKey(step)))
 }
 
-function OtherStep({ step, rollback }: { step: PlanStep; rollback: RollbackView }) {
-  const over = rollback.status !== 'executing'
-  const key = stepKey(step)
-  const vote = rollback.votes.find(({ checkpointId }) => checkpointId === key)
-  const left = vote?.vote === 'cannot_prepare' && rollback.decided !== undefined
+function OtherStep({ of: { step, state, word }, rollback }: { of: StepStand; rollback: RollbackView }) {
+  const why = whyOther(step, rollback)
+  return (
+    <>
+      <StateMark state={state}>{word}</StateMark>
+      {why !== undefined && (
+        <span className="block">
+          <Sub>{asSentence(why)}</Sub>
+        </span>
+      )}
+    </>
+  )
+}
+
+/** Why a step has no act, where that needs saying. */
+function whyOther(step: PlanStep, rollback: RollbackView): string | undefined {
   switch (step.fate) {
     case 'irreversible':
     case 'refused':
-      return (
-        <>
-          <StateMark state="escalated">{fates[step.fate].word}</StateMark>
-          <span className="block">
-            <Sub>{asSentence(step.sentence)}</Sub>
-          </span>
-        </>
-      )
-    case 'reset':
-      return (
-        <StateMark state={!over ? 'pending' : rollback.status === 'completed' ? 'rolled_back' : 'skipped'}>
-          {!over ? 'to set back' : rollback.status === 'completed' ? 'only set back' : 'left as it is'}
-        </StateMark>
-      )
+      return step.sentence
+    case 'restored':
+    case 'compensated': {
+      const key = stepKey(step)
+      const vote = rollback.votes.find(({ checkpointId }) => checkpointId === key)
+      if (vote?.vote === 'cannot_prepare') return vote.description
+      return rollback.status === 'executing' || rollback.decided ? undefined : 'its turn never came'
+    }
     default:
-      if (left) {
-        return (
-          <>
-            <StateMark state="skipped">left as it is</StateMark>
-            <span className="block">
-              <Sub>{asSentence(vote.description)}</Sub>
-            </span>
-          </>
-        )
-      }
-      return over ? (
-        <StateMark state="skipped">its turn never came</StateMark>
-      ) : (
-        <StateMark state="pending">its turn comes</StateMark>
-      )
+      return undefined
   }
 }
 
-function headline(rollback: RollbackView, plan: RollbackPlanView | undefined): string {
+function headline(
+  rollback: RollbackView,
+  plan: RollbackPlanView | undefined,
+  stands: readonly StepStand[],
+): string {
   const decision = rollback.decided?.decision
   const nothing = rollback.acts.every(({ status }) => status !== 'completed')
   if (decision === 'abort' && nothing) return 'Called off: nothing was taken back.'
@@ -348,8 +349,9 @@ function headline(rollback: RollbackView, plan: RollbackPlanView | undefined): s
   if (rollback.question) return 'The rollback waits for an answer; nothing has changed yet.'
   if (rollback.phase === 'preparing') return 'Asking who can; nothing has changed yet'
   const back = rollback.acts.filter((act) => act.status === 'completed').length
-  const all = plan ? plan.counts.restored + plan.counts.compensated : undefined
-  return all === undefined
+  const undone = stands.filter(({ step }) => step.fate === 'restored' || step.fate === 'compensated')
+  const all = undone.filter(({ fate }) => fate !== 'untouched').length
+  return plan === undefined
     ? `Rolling back, ${count(back, 'step')} so far`
     : `Rolling back, ${back} of ${count(all, 'step')} so far`
 }

@@ -4,15 +4,18 @@ import { cx } from '@/components/ui/cx'
 import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
 import type { RollbackPlanView, RunDetail } from '@/lib/view/wire'
 import { LockIcon } from './fates'
-import { scopeWords } from './plan-words'
+import { scopeWords, sentenceOf } from './plan-words'
 
 /** How far a rollback reaches, smallest first. What may not be chosen says why, in place of what it would do. */
 export function ScopeChoice({
   plan,
+  overwrite,
   may,
   onScope,
 }: {
   plan: RollbackPlanView
+  /** What was changed since is put back, too. */
+  overwrite: boolean
   may: RunDetail['may']
   onScope: (scope: RollbackScope, only: RollbackOnly | undefined) => void
 }) {
@@ -26,7 +29,11 @@ export function ScopeChoice({
             {scope.scope === 'sub_dag' && (
               <Choice
                 title="This step and what used it"
-                sentence={plan.only ? plan.sentence : 'Of what followed, only what was made from its output.'}
+                sentence={
+                  plan.only
+                    ? sentenceOf(plan, overwrite)
+                    : 'Of what followed, only what was made from its output.'
+                }
                 chosen={plan.only === 'dependents'}
                 refused={undefined}
                 onChoose={() => onScope('sub_dag', 'dependents')}
@@ -36,7 +43,9 @@ export function ScopeChoice({
               title={scopeWords[scope.scope]}
               // The plan of what used it counts that alone.
               sentence={
-                plan.only && scope.scope === 'sub_dag' ? 'Everything after it, used or not.' : scope.sentence
+                plan.only && scope.scope === 'sub_dag'
+                  ? 'Everything after it, used or not.'
+                  : ((overwrite ? scope.overwriting : undefined) ?? scope.sentence)
               }
               chosen={scope.scope === plan.scope && plan.only === undefined}
               refused={

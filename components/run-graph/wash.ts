@@ -3,7 +3,8 @@ import type { PlanFate } from '@/lib/view/wire'
 
 /** What a plan paints on one node: a ground, a word, and a small shape in the corner. */
 export interface Wash {
-  fate: PlanFate
+  /** `changed`: left as it is, since somebody else changed it. */
+  fate: PlanFate | 'changed'
   word: string
   icon?: ComponentType<{ className?: string }>
 }

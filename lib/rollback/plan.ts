@@ -34,7 +34,7 @@ import { Problem, type ProblemCode } from '@/lib/base/problem'
 import { expiresAt } from '@/lib/checkpoint/due'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { Verification } from '@/lib/checkpoint/verify'
-import { countFates, type PlanCounts } from './counts'
+import { countFates, overwriting, type PlanCounts } from './counts'
 import { dependentsOf, isInScope, rollbackScopes, scopeNodes } from './scope'
 import { changedSentence, planSentence, stepSentence } from './sentence'
 import type { PlanFate, RollbackOnly, RollbackScope } from './terms'
@@ -133,6 +133,14 @@ export interface PlanRefusal {
   output?: string
 }
 
+export interface PlanScope {
+  scope: RollbackScope
+  sentence: string
+  /** The same where what somebody else changed since is put back, too. Absent: nothing was. */
+  overwriting?: string
+  forbidden?: string
+}
+
 export interface Plan {
   run: string
   node: string
@@ -147,7 +155,7 @@ export interface Plan {
   counts: PlanCounts
   sentence: string
   /** What each scope would do; `sentence` says so without what it leaves. */
-  scopes: { scope: RollbackScope; sentence: string; forbidden?: string }[]
+  scopes: PlanScope[]
   /** Present when the chosen scope cannot be executed. */
   forbidden?: PlanRefusal
 }
@@ -180,6 +188,9 @@ export function planRollback(input: PlanInput): Plan {
     scopes: drafts.map((draft) => ({
       scope: draft.scope,
       sentence: planSentence({ ...draft.counts, untouched: 0 }),
+      ...(draft.counts.changed && {
+        overwriting: planSentence({ ...overwriting(draft.counts, draft.steps), untouched: 0 }),
+      }),
       ...(draft.forbidden === undefined ? {} : { forbidden: draft.forbidden.sentence }),
     })),
     ...(forbidden === undefined ? {} : { forbidden }),

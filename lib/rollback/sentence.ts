@@ -4,12 +4,15 @@ import type { PlanFate } from './terms'
 
 /**
  * "Restores 3 steps on 2 agents, compensates 1, only sets back 1, leaves 4." The first count carries the noun. A step
- * without a checkpoint changed nothing outside and is never counted among those that are taken back.
+ * without a checkpoint changed nothing outside and is never counted among those that are taken back; nor is one that
+ * somebody else changed since: "Asks first about 2 steps changed since, leaves 3."
  */
 export function planSentence(counts: PlanCounts): string {
+  const { changed = 0 } = counts
   const parts: [verb: string, count: number][] = [
-    ['restores', counts.restored],
+    ['restores', counts.restored - changed],
     ['compensates', counts.compensated],
+    [asksFirst, changed],
     ['cannot undo', counts.irreversible],
     ['cannot restore', counts.refused],
     ['only sets back', counts.reset],
@@ -18,14 +21,17 @@ export function planSentence(counts: PlanCounts): string {
   const said = parts.filter(([, count]) => count > 0)
   if (said.length === 0) return 'Leaves everything as it is.'
   const words = said.map(([verb, count], at) => {
-    if (at > 0) return `${verb} ${count}`
+    const why = verb === asksFirst ? ' changed since' : ''
+    if (at > 0) return `${verb} ${count}${why}`
     const noun = count === 1 ? 'step' : 'steps'
     const isActing = verb === 'restores' || verb === 'compensates'
-    return `${verb} ${count} ${noun}${isActing ? onAgents(counts.agents) : ''}`
+    return `${verb} ${count} ${noun}${isActing ? onAgents(counts.agents) : why}`
   })
   const sentence = words.join(', ')
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
 }
+
+const asksFirst = 'asks first about'
 
 function onAgents(agents: number): string {
   if (agents === 0) return ''

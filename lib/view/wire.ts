@@ -247,6 +247,8 @@ export interface PlanScope {
   scope: RollbackScope
   /** What it would do: "Restores 2 steps on 2 agents, only sets back 1." */
   sentence: string
+  /** The same where what somebody else changed since is put back, too; absent where nothing was. */
+  overwriting?: string
   /** Absent when it may be chosen; else one sentence why not, naming the sibling and the output. */
   forbidden?: string
 }
@@ -269,6 +271,8 @@ export interface RollbackPlanView {
   untouched: string[]
   counts: {
     restored: number
+    /** Of `restored`, those whose target somebody else changed since: left unless it is said to overwrite. Absent: none. */
+    changed?: number
     compensated: number
     irreversible: number
     refused: number
