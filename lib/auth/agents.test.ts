@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Claims } from '@/lib/ect/claims'
+import { parseKeySet } from '@/lib/ect/keys'
 import { type SigningKey, signClaims } from '@/lib/ect/sign'
 import { type NewAgent, refuseReplay, registerAgent, verifyAgentRequest } from './agents'
 import { refusal, type TestInstallation, testInstallation } from './test-installation'
@@ -133,6 +134,22 @@ describe('an agent', () => {
       expect(problem.code).toBe('bad_request')
       expect(problem.message).toContain(words)
       expect(problem.message).not.toContain('secret')
+    }
+  })
+
+  it('is not registered with a key that is another agent’s, or this installation’s own', async () => {
+    const house = keyPair('house-1')
+    const context = { ...at, ownKeys: parseKeySet({ keys: [house.jwk] }) }
+    const id = 'spiffe://example.com/agent/thief'
+    for (const [taken, holder] of [
+      [{ ...own.jwk, kid: 'mine' }, '"edge-router-07"'],
+      [house.jwk, 'this installation itself'],
+    ] as const) {
+      const wrong = agent({ id, name: 'thief', jwks: { keys: [taken] } })
+      const problem = await refusal(registerAgent(context, wrong, 'person:ada'))
+      expect(problem).toMatchObject({ code: 'bad_request', data: { field: 'jwks' } })
+      expect(problem.message).toContain(`The key "${taken.kid}" belongs to ${holder}`)
+      expect(await at.agents.get(id)).toBeUndefined()
     }
   })
 })

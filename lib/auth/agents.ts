@@ -3,6 +3,7 @@
  * administrator registered for that agent. Nothing is believed before the signature holds; a token serves one request.
  */
 import { canonicalJson } from '@/lib/base/canonical-json'
+import { hashJson } from '@/lib/base/hash'
 import { isJsonObject, type JsonObject } from '@/lib/base/json'
 import { isProblem, Problem } from '@/lib/base/problem'
 import { type AgentProtocol, agentProtocols } from '@/lib/base/protocols'
@@ -35,7 +36,10 @@ export interface NewAgent {
   limits?: AgentRecord['limits']
 }
 
-/** Registers an agent, or gives a known one a new name, address and keys. Throws Problem `bad_request`. */
+/**
+ * Registers an agent, or gives a known one a new name, address and keys. Throws Problem `bad_request`, also for a key that
+ * is somebody else's: whoever has its private half could sign as either.
+ */
 export async function registerAgent(context: AuthContext, asked: NewAgent, by: string): Promise<void> {
   const { id, domain, role, jwksUrl, protocols, limits } = asked
   if (!spiffeShape.test(id)) {
@@ -52,11 +56,13 @@ export async function registerAgent(context: AuthContext, asked: NewAgent, by: s
   }
   const now = context.clock.now()
   const known = await context.agents.get(id)
+  const given = agentKeySet(asked.jwks)
+  await refuseKeysOfOthers(context, id, given)
   await context.agents.put({
     id,
     name: checkedText(asked.name, 'name', 1, 80),
     baseUrl: checkedBaseUrl(asked.baseUrl),
-    ...mergedKeys(known, agentKeySet(asked.jwks), now),
+    ...mergedKeys(known, given, now),
     addedAt: known?.addedAt ?? now,
     addedBy: known?.addedBy ?? by,
     ...(domain !== undefined && { domain: checkedText(domain, 'domain', 0, 120) }),
@@ -65,6 +71,27 @@ export async function registerAgent(context: AuthContext, asked: NewAgent, by: s
     ...(jwksUrl !== undefined && { jwksUrl: jwksUrl === '' ? '' : checkedKeysUrl(jwksUrl) }),
     ...(limits && { limits }),
   })
+}
+
+async function refuseKeysOfOthers(
+  { agents, ownKeys = new Map() }: AuthContext,
+  id: string,
+  given: Jwks,
+): Promise<void> {
+  const prints = new Map([...parseKeySet(given)].map(([kid, { jwk }]) => [hashJson(jwk), kid]))
+  const others = (await agents.list()).filter((agent) => agent.id !== id)
+  const holders: [string, VerificationKeys][] = others.map((agent) => [`"${agent.name}"`, keysOfAgent(agent)])
+  for (const [holder, keys] of [['this installation itself', ownKeys] as const, ...holders]) {
+    const taken = [...keys.values()]
+      .map(({ jwk }) => prints.get(hashJson(jwk)))
+      .find((kid) => kid !== undefined)
+    if (taken === undefined) continue
+    throw new Problem(
+      'bad_request',
+      `The key ${JSON.stringify(taken.slice(0, 80))} belongs to ${holder}; give the keys that the agent alone signs with.`,
+      { field: 'jwks' },
+    )
+  }
 }
 
 function checkedText(text: string, field: string, least: number, most: number): string {

@@ -13,6 +13,7 @@
  * somebody may do in a run. Roles are compared in lib/hitl, scopes at the edge (lib/server/http).
  */
 import type { Clock } from '@/lib/base/clock'
+import type { VerificationKeys } from '@/lib/ect/keys'
 import type { AgentRecord, AgentStore } from '@/lib/store/agents'
 import type { PeopleStore } from '@/lib/store/people'
 
@@ -23,6 +24,8 @@ export interface AuthContext {
   clock: Clock
   /** This installation's own SPIFFE id, which no agent may have. */
   ownId?: string
+  /** What it signs with, which no agent may have either. */
+  ownKeys?: VerificationKeys
   /** Asks an agent that publishes its keys for them again; undefined where nothing new came. Bounded by the one who does it. */
   fetchKeys?(agent: AgentRecord): Promise<AgentRecord | undefined>
   /** Encrypts session cookies; 32 octets as text, from the installation's key folder. */

@@ -175,6 +175,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     agents,
     clock: systemClock,
     ownId: id,
+    ownKeys: keys.keys,
     fetchKeys: keyFetcher(agents, systemClock, log),
     sessionSecret: keys.secret('sessions', systemClock.now()).toString('base64url'),
     publicOrigin: origin,
