@@ -46,6 +46,17 @@ describe('holdpoint circuits', () => {
     expect(out[3]).toContain(`${short}  closed`)
   })
 
+  it('makes no installation where there is none: an empty list would read as calm', async () => {
+    const mistyped = path.join(data, 'mistyped')
+    const refused = {
+      code: 'store_missing',
+      message: expect.stringContaining(`There is no database ${mistyped}`),
+    }
+    await expect(listCommand({ data: mistyped })).rejects.toMatchObject(refused)
+    expect(fs.existsSync(mistyped)).toBe(false)
+    expect(out).toEqual([])
+  })
+
   it('counts down to a probe only where one goes by itself, and knows no rate without calls', () => {
     const open: CircuitRow = {
       id: 'c'.repeat(43),

@@ -4,8 +4,8 @@ import { Problem } from '@/lib/base/problem'
 import type { Installation } from '@/lib/server/installation'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
 import { noCallsWords } from '@/lib/view/circuit-words'
-import { dataFolder } from './data-folder'
 import { exitCode } from './exit-codes'
+import { inKnownInstallation } from './known-installation'
 
 interface Options {
   data?: string
@@ -20,7 +20,7 @@ export interface ForceOptions extends Options {
 
 /** `holdpoint circuits list`: those that had a call within the hour, are not closed, or are forced. */
 export async function listCommand(options: Options): Promise<number> {
-  return within(options, async (house) => {
+  return inKnownInstallation(options.data, async (house) => {
     const { listCircuits } = await import('@/lib/server/circuits')
     const list = await listCircuits(house)
     if (options.json) console.log(JSON.stringify(list))
@@ -32,7 +32,7 @@ export async function listCommand(options: Options): Promise<number> {
 
 /** `holdpoint circuits force CIRCUIT --to open --minutes N --reason TEXT`, in the name of whoever runs the command. */
 export async function forceCommand(circuit: string, options: ForceOptions): Promise<number> {
-  return within(options, async (house) => {
+  return inKnownInstallation(options.data, async (house) => {
     const { forceCircuit } = await import('@/lib/server/circuits')
     const { to, reason, minutes } = options
     return changed(house, circuit, options, (id) =>
@@ -43,7 +43,7 @@ export async function forceCommand(circuit: string, options: ForceOptions): Prom
 
 /** `holdpoint circuits lift CIRCUIT --reason TEXT`: takes off what was forced. */
 export async function liftCommand(circuit: string, options: Options & { reason: string }): Promise<number> {
-  return within(options, async (house) => {
+  return inKnownInstallation(options.data, async (house) => {
     const { liftCircuit } = await import('@/lib/server/circuits')
     return changed(house, circuit, options, (id) => liftCircuit(house, id, caller(), options))
   })
@@ -103,23 +103,8 @@ export function circuitLine(row: CircuitRow, at: number): string {
     row.forced &&
       `by ${row.forced.by} for ${Math.ceil((row.forced.until - at) / 60_000)} min: ${row.forced.reason}`,
     row.held && 'no probe until somebody answers the question about it',
-    waiting.count > 0 && `${waiting.count} runs wait`,
+    waiting.count > 0 && (waiting.count === 1 ? '1 run waits' : `${waiting.count} runs wait`),
   ].filter((note) => typeof note === 'string')
   const words = [id.slice(0, 8), states[row.shown], `${caller.name} → ${downstream.name}`, rate, ...notes]
   return words.join('  ')
-}
-
-async function within(options: Options, work: (house: Installation) => Promise<number>): Promise<number> {
-  const { openInstallation } = await import('@/lib/server/open-installation')
-  const { createLog } = await import('@/lib/server/log')
-  const house = await openInstallation({
-    dataDir: dataFolder(options.data).path,
-    origin: 'http://localhost:3000',
-    log: createLog(process.env.HOLDPOINT_LOG ?? 'warn'),
-  })
-  try {
-    return await work(house)
-  } finally {
-    await house.close()
-  }
 }

@@ -1,6 +1,6 @@
 import os from 'node:os'
-import { dataFolder } from './data-folder'
 import { exitCode } from './exit-codes'
+import { inKnownInstallation } from './known-installation'
 
 export interface FlagOptions {
   reason: string
@@ -14,18 +14,11 @@ export interface FlagOptions {
  * the command, and prints the steps that were made from it. Takes nothing back. Works beside a running server.
  */
 export async function flagCommand(run: string, node: string, options: FlagOptions): Promise<number> {
-  const { openInstallation } = await import('@/lib/server/open-installation')
-  const { createLog } = await import('@/lib/server/log')
   const { flagStep } = await import('@/lib/server/flag')
   const { runIdFrom } = await import('@/lib/server/run-id')
   const { reason, visit } = options
   const runId = runIdFrom(run)
-  const house = await openInstallation({
-    dataDir: dataFolder(options.data).path,
-    origin: 'http://localhost:3000',
-    log: createLog(process.env.HOLDPOINT_LOG ?? 'warn'),
-  })
-  try {
+  return inKnownInstallation(options.data, async (house) => {
     const by = `person:${os.userInfo().username}+cli`
     const flagged = await flagStep(house, runId, {
       node,
@@ -41,7 +34,5 @@ export async function flagCommand(run: string, node: string, options: FlagOption
     if (flagged.dependents.length === 0) console.log('Nothing was made from what it gave.')
     for (const { node: used, reads } of flagged.dependents) console.log(`  ${used} read ${reads.join(', ')}`)
     return exitCode.ok
-  } finally {
-    await house.close()
-  }
+  })
 }

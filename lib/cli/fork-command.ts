@@ -1,8 +1,10 @@
 import type { Json, JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
+import type { Installation } from '@/lib/server/installation'
 import type { ForkEffect, ForkPlanView } from '@/lib/view/wire'
 import { dataFolder } from './data-folder'
 import { exitCode } from './exit-codes'
+import { inKnownInstallation } from './known-installation'
 import { readBytes } from './parse-options'
 import { tellOutcome } from './run-command'
 import { UsageError } from './usage-error'
@@ -39,8 +41,10 @@ export async function forkCommand(run: string, options: ForkOptions): Promise<nu
   const place = { at, ...(toVersion !== undefined && { version: toVersion }) }
   const dryRun = !options.forReal
   const data = dataFolder(options.data)
+  const { mustHaveStore } = await import('@/lib/store/open')
+  mustHaveStore(data.path)
   if (options.plan)
-    return showPlan(data.path, (house) => forkPlan(house, original, place), dryRun, options.json)
+    return showPlan(options.data, (house) => forkPlan(house, original, place), dryRun, options.json)
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
   const outcome = await runOnce({
@@ -68,27 +72,18 @@ export async function forkCommand(run: string, options: ForkOptions): Promise<nu
   return tellOutcome(outcome, data.path, options.json ?? false)
 }
 
-async function showPlan(
-  dataDir: string,
-  make: (house: Awaited<ReturnType<typeof openQuietly>>) => Promise<ForkPlanView>,
+function showPlan(
+  data: string | undefined,
+  make: (house: Installation) => Promise<ForkPlanView>,
   dryRun: boolean,
   asLine = false,
 ): Promise<number> {
-  const house = await openQuietly(dataDir)
-  try {
+  return inKnownInstallation(data, async (house) => {
     const plan = await make(house)
     console.error(planWords(plan, dryRun))
     console.log(JSON.stringify(plan, null, asLine ? 0 : 2))
     return exitCode.ok
-  } finally {
-    await house.close()
-  }
-}
-
-async function openQuietly(dataDir: string) {
-  const { openInstallation } = await import('@/lib/server/open-installation')
-  const { createLog } = await import('@/lib/server/log')
-  return openInstallation({ dataDir, origin: 'http://localhost:3000', log: createLog('warn') })
+  })
 }
 
 /** Where the fork goes on and what may happen again, for people. */

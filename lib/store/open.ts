@@ -113,7 +113,7 @@ function openDatabase(folder: string, isReadOnly: boolean, options: OpenOptions)
   const file = path.join(folder, databaseName)
   let db: Database.Database | undefined
   try {
-    if (isReadOnly) mustBeThere(file)
+    if (isReadOnly) mustHaveStore(folder)
     else makeFile(folder, file)
     db = new Database(fs.existsSync(folder) ? path.join(fs.realpathSync(folder), databaseName) : file, {
       readonly: isReadOnly,
@@ -173,7 +173,9 @@ function watched(db: Database.Database) {
   }
 }
 
-function mustBeThere(file: string): void {
+/** Throws Problem `store_missing` for a data folder without a store; for who must not make one. */
+export function mustHaveStore(dataDir: string): void {
+  const file = path.join(path.resolve(dataDir), databaseName)
   if (fs.existsSync(file)) return
   throw new Problem(
     'store_missing',
