@@ -249,7 +249,15 @@ function Evidence({ of: { step, act, vote }, kindOf }: { of: AgentStep; kindOf: 
   const now = act?.stateHashAfter ?? act?.stateHashBefore ?? step.stateHashNow
   return (
     <>
-      <Td>{now ? <CopyId id={now} what="state hash" /> : <None />}</Td>
+      <Td>
+        {now ? (
+          <CopyId id={now} what="state hash" />
+        ) : step.stateUnread || vote?.reason === 'unreachable' ? (
+          <span className="text-failed-ink">did not answer</span>
+        ) : (
+          <None />
+        )}
+      </Td>
       <Td>{step.sealedHash ? <CopyId id={step.sealedHash} what="sealed hash" /> : <None />}</Td>
       <Td className="text-ink-2">{checkOf({ step, act, vote }, kindOf)}</Td>
     </>

@@ -48,8 +48,10 @@ export function Preview({
   scope,
   only,
   underWay,
+  begun,
   onNode,
   onScope,
+  onAsking,
   onBegun,
 }: {
   run: string
@@ -60,8 +62,12 @@ export function Preview({
   only: RollbackOnly | undefined
   /** A rollback under way that this one would take over. */
   underWay: RollbackView | undefined
+  /** It was begun, and its first token is not here yet. */
+  begun: boolean
   onNode: (node: string) => void
   onScope: (scope: RollbackScope, only: RollbackOnly | undefined) => void
+  /** It is asked for, or no longer. */
+  onAsking: (asking: boolean) => void
   onBegun: (plan: RollbackPlanView, rollback: string) => void
 }) {
   // The token the plan is asked for at; it moves only when the person says so.
@@ -69,6 +75,7 @@ export function Preview({
   const [changes, setChanges] = useState<PlanChange[]>()
   const query = usePreselectedPlan(run, { node, at, ...(scope && { scope }), ...(only && { only }) })
   const rollBack = useRollBack(run)
+  const asking = rollBack.isPending || begun
   const [reason, setReason] = useState('')
   // Said of one plan: of another one it has to be said anew.
   const [overwriteOf, setOverwriteOf] = useState<string>()
@@ -90,6 +97,7 @@ export function Preview({
     const idempotencyKey = attempts.current.get(intent) ?? newIdempotencyKey()
     attempts.current.set(intent, idempotencyKey)
     setChanges(undefined)
+    onAsking(true)
     try {
       const { scope: chosen, only: chosenOnly, digest } = plan
       const begun = await rollBack.mutateAsync({
@@ -109,6 +117,8 @@ export function Preview({
       if (other !== undefined) setLostTo(other)
       else if (isApiProblem(error, 'rollback_plan_changed')) await showNewPlan(plan)
       else warnOf('Nothing was rolled back', error)
+    } finally {
+      onAsking(false)
     }
   }
 
@@ -185,17 +195,25 @@ export function Preview({
             </Field>
             <HoldButton
               className="mt-3 h-9 w-full"
-              busy={rollBack.isPending || stale}
+              busy={asking || stale}
               disabled={!detail.may.rollBack || whyNot(plan) !== undefined}
               onHeld={() => void execute()}
             >
-              {buttonWords(plan, overwrite)}
+              {asking ? 'Asking for it…' : buttonWords(plan, overwrite)}
             </HoldButton>
-            <p className="mt-2 text-t1 text-ink-3">
-              {!detail.may.rollBack
-                ? 'Rolling back needs the role operator; ask someone who holds it.'
-                : (whyNot(plan) ??
-                  'Hold for one second. If the plan no longer equals this preview, it stops before the first change.')}
+            <p className="mt-2 text-t1 text-ink-3" role="status">
+              {asking ? (
+                <span className="flex gap-2 text-ink">
+                  <StateShape state="running" />
+                  The rollback is asked for. Every target is looked at once more before it begins; one that
+                  does not answer is waited for, a few seconds long.
+                </span>
+              ) : !detail.may.rollBack ? (
+                'Rolling back needs the role operator; ask someone who holds it.'
+              ) : (
+                (whyNot(plan) ??
+                'Hold for one second. If the plan no longer equals this preview, it stops before the first change.')
+              )}
             </p>
           </div>
         )}

@@ -69,6 +69,7 @@ function Loaded({
   const scope = scopes.find((known) => known === search.get('scope'))
   // The plan that was pressed: it says how many acts there will be, before they have begun.
   const [executed, setExecuted] = useState<{ rollback: string; plan: RollbackPlanView }>()
+  const [asking, setAsking] = useState(false)
   const rollbacks = fold.rollbacks(run)
   // One that is under way may be taken over by a broader one: that is previewed beside it, and says so in the address.
   const broader = search.get('broader') !== null
@@ -78,6 +79,8 @@ function Loaded({
     (broader && underWay
       ? undefined
       : (underWay ?? rollbacks.findLast((one) => fold.status === 'rolled_back' && !one.choice)))
+  // Asked for, and its first token is not here yet.
+  const begun = !rollback && executed !== undefined && executed.rollback === search.get('rollback')
   const only = search.get('only') === 'dependents' ? 'dependents' : undefined
   const leave = () => router.push(links.run(run, { node: rollback?.node ?? node }))
   useShortcuts({ Escape: leave })
@@ -101,7 +104,14 @@ function Loaded({
         <h1 className="font-medium">{rollback ? 'Rollback' : 'Rollback preview'}</h1>
         {!rollback && (
           <span className="truncate text-ink-3 max-md:hidden">
-            at token <span className="num">{fold.seq.toLocaleString('en')}</span>. Nothing has changed yet.
+            {asking || begun ? (
+              'Asked for; nothing has changed yet.'
+            ) : (
+              <>
+                at token <span className="num">{fold.seq.toLocaleString('en')}</span>. Nothing has changed
+                yet.
+              </>
+            )}
           </span>
         )}
         <span className="flex-1" />
@@ -156,6 +166,8 @@ function Loaded({
           scope={scope}
           only={only}
           underWay={broader ? underWay : undefined}
+          begun={begun}
+          onAsking={setAsking}
           onNode={(id) => router.replace(links.rollback(run, { node: id }), { scroll: false })}
           onScope={(next, nextOnly) => view({ scope: next, ...(nextOnly && { only: nextOnly }) })}
           onBegun={(plan, id) => {

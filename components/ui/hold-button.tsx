@@ -122,7 +122,7 @@ export function HoldButton({
         style={{ width: `${Math.ceil((heldMs / holdMs) * 4) * 25}%` }}
       />
       {children}
-      <span className="whitespace-nowrap text-t1 font-regular">hold 1 s</span>
+      {!busy && <span className="whitespace-nowrap text-t1 font-regular">hold 1 s</span>}
       {shortcut && (
         <span className="max-md:hidden" aria-hidden="true">
           <Kbd quiet>{shortcut}</Kbd>

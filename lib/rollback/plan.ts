@@ -75,6 +75,8 @@ export interface StepCheckpoint {
   verification: Verification
   /** Hash of the target's state at this moment, when it can be read. */
   stateHashNow?: Hash
+  /** The target was asked what state it is in, and gave no answer. */
+  stateUnread?: true
   /** Something else than this run's steps changed the target since. */
   changedSince?: true
 }
@@ -120,6 +122,8 @@ export interface PlannedStep {
   /** Sealed state and state now, when they can be read. */
   sealedHash?: Hash
   stateHashNow?: Hash
+  /** The target was asked what state it is in, and gave no answer. */
+  stateUnread?: true
   /** Somebody else changed the target since, and putting it back would undo that, too. Not done unless it is wanted. */
   changedSince?: true
 }
@@ -365,6 +369,7 @@ function planStep(step: StepNow, lockedBy: Reader | undefined, input: PlanInput)
           target: checkpoint.target,
           sealedHash: checkpoint.snapshot,
           ...(checkpoint.stateHashNow === undefined ? {} : { stateHashNow: checkpoint.stateHashNow }),
+          ...(checkpoint.stateUnread && { stateUnread: true as const }),
         }),
     ...(changedSince && { changedSince }),
     sentence: changedSince

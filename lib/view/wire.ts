@@ -239,6 +239,8 @@ export interface PlanStep {
   /** Sealed state and state now, when they can be read. */
   sealedHash?: string
   stateHashNow?: string
+  /** The target was asked what state it is in, and gave no answer. */
+  stateUnread?: true
   /** Somebody else changed the target since: it is put back only where the rollback says `overwrite`. */
   changedSince?: true
 }

@@ -28,13 +28,13 @@ export interface StateAsked {
   actionHash: string | undefined
 }
 
-/** The target's state now; undefined when it does not say. */
+/** The target's state now; `silent` when it was asked and gave none, undefined when it cannot be asked. */
 export async function stateNow(
   ports: WorkerPorts,
   { run, header, kind, actionHash }: StateAsked,
   ref: CheckpointRef,
   snapshot: Snapshot,
-): Promise<SeenState | undefined> {
+): Promise<SeenState | 'silent' | undefined> {
   const runner = ports.runnerOf(kind)
   const action = actionHash && ((await readJson(ports.ledger, actionHash)) as unknown as Action)
   if (!runner?.stateHash || !action) return undefined
@@ -45,8 +45,8 @@ export async function stateNow(
   try {
     return await runner.stateHash(action, snapshot, effectsFor(ports, run, header, step))
   } catch {
-    // It cannot be looked at now; the plan says so by leaving it out, and the undo itself will tell.
-    return undefined
+    // It cannot be looked at now; the plan says so, and the undo itself will tell.
+    return 'silent'
   } finally {
     over.abort()
   }
@@ -117,5 +117,6 @@ export async function changedByNow(
     return { run: { graph: run.graph, start: run.start } as Run, header, kind, actionHash }
   })
   const seen = asked && (await stateNow(ports, asked, ref, snapshot))
+  if (seen === 'silent') return undefined
   return seen && (await isChangedByOthers(ports, runId, ref, snapshot, seen))
 }

@@ -206,6 +206,7 @@ async function lookAt(
   const sealed = snapshotOf(ref, state)
   const seen = await stateNow(ports, { run, header, kind, actionHash }, ref, sealed)
   if (!seen) return known
+  if (seen === 'silent') return { ...known, stateUnread: true }
   const changedSince = await isChangedByOthers(ports, header.runId, ref, sealed, seen)
   return { ...known, stateHashNow: seen.hash, ...(changedSince && { changedSince }) }
 }
