@@ -32,6 +32,7 @@ const listedAtMost = 8
 export function AboutFacts({ about, answered }: { about: QuestionAbout; answered: boolean }): ReactNode {
   switch (about.what) {
     case 'rollback':
+      if (answered) return <RollbackThen about={about} />
       return about.cannot.length > 0 ? <Unprepared about={about} /> : <Critical about={about} />
     case 'cascade':
       return <Cascade about={about} />
@@ -44,33 +45,49 @@ export function AboutFacts({ about, answered }: { about: QuestionAbout; answered
   }
 }
 
-function Unprepared({ about }: { about: AboutRollback }) {
-  const { cannot, can, of } = about
-  const rest = cannot.length - listedAtMost
+/** Once it is answered: whose answers stood in the way, as far as they still do. What came of it is told below (decided.tsx). */
+function RollbackThen({ about }: { about: AboutRollback }) {
   return (
     <>
-      <Fact label="Cannot">
-        <ul>
-          {cannot
-            .slice(0, listedAtMost)
-            .map(({ node, visit, label, agent, here, why, description, conflict }) => (
-              <li key={`${visit} ${node}`} className="mb-1 last:mb-0">
-                <span className="mono" title={agent}>
-                  {here ? 'this installation' : agentName(agent)}
-                </span>
-                , for “{label}”: {why ? cannotWords[why] : 'it gave no reason'}.{' '}
-                {description && <Sub>{asSentence(description)}</Sub>}
-                {conflict !== undefined && (
-                  <>
-                    {' '}
-                    <Sub>Rollback</Sub> <span className="mono text-ink-3">{shortId(conflict)}</span>
-                  </>
-                )}
-              </li>
-            ))}
-          {rest > 0 && <li className="text-ink-3">and {rest} more</li>}
-        </ul>
-      </Fact>
+      {about.cannot.length > 0 && <Cannot about={about} />}
+      <OfRollback about={about} />
+    </>
+  )
+}
+
+function Cannot({ about: { cannot } }: { about: AboutRollback }) {
+  const rest = cannot.length - listedAtMost
+  return (
+    <Fact label="Cannot">
+      <ul>
+        {cannot
+          .slice(0, listedAtMost)
+          .map(({ node, visit, label, agent, here, why, description, conflict }) => (
+            <li key={`${visit} ${node}`} className="mb-1 last:mb-0">
+              <span className="mono" title={agent}>
+                {here ? 'this installation' : agentName(agent)}
+              </span>
+              , for “{label}”: {why ? cannotWords[why] : 'it gave no reason'}.{' '}
+              {description && <Sub>{asSentence(description)}</Sub>}
+              {conflict !== undefined && (
+                <>
+                  {' '}
+                  <Sub>Rollback</Sub> <span className="mono text-ink-3">{shortId(conflict)}</span>
+                </>
+              )}
+            </li>
+          ))}
+        {rest > 0 && <li className="text-ink-3">and {rest} more</li>}
+      </ul>
+    </Fact>
+  )
+}
+
+function Unprepared({ about }: { about: AboutRollback }) {
+  const { cannot, can, of } = about
+  return (
+    <>
+      <Cannot about={about} />
       <Fact label="Without it">
         {can === 0 ? 'Nothing else is left to take back.' : `${count(can, 'step')} of ${of} are taken back.`}{' '}
         <Sub>

@@ -1,11 +1,14 @@
 'use client'
+import Link from 'next/link'
 import { Button } from '@/components/ui/button'
 import { RelativeTime } from '@/components/ui/relative-time'
-import { StateShape } from '@/components/ui/state'
+import { StateMark, StateShape } from '@/components/ui/state'
 import { links } from '@/lib/ui/links'
+import type { AboutRollback } from '@/lib/view/question-wire'
 import type { ApprovalCard } from '@/lib/view/wire'
+import { againWords } from './again-words'
 import { ProbeProgress } from './probe-progress'
-import { decidedWords } from './words'
+import { cameOf, decidedWords } from './words'
 
 /** The foot of a question that is answered: who, when, why, and the way on. */
 export function Decided({ card, onNext }: { card: ApprovalCard; onNext: (() => void) | undefined }) {
@@ -14,7 +17,7 @@ export function Decided({ card, onNext }: { card: ApprovalCard; onNext: (() => v
     <div className="mt-2 border-t pb-4 pt-4" aria-live="polite">
       <p className="flex items-start gap-2">
         <span className="mt-0.5">
-          <StateShape state={decision && decision.verdict !== 'refuse' ? 'done' : 'skipped'} />
+          <StateShape state={cameOf(decision?.verdict)} />
         </span>
         <span className="min-w-0">
           {decision ? (
@@ -34,6 +37,9 @@ export function Decided({ card, onNext }: { card: ApprovalCard; onNext: (() => v
       {card.about?.what === 'circuit' && decision && (
         <ProbeProgress approval={card.id} about={card.about} since={decision.at} />
       )}
+      {card.about?.what === 'rollback' && decision?.verdict === 'ask_again' && (
+        <AskedAgain approval={card.id} about={card.about} />
+      )}
       <div className="mt-3 flex flex-wrap gap-2">
         {onNext && (
           <Button shortcut="j" onClick={onNext}>
@@ -45,5 +51,22 @@ export function Decided({ card, onNext }: { card: ApprovalCard; onNext: (() => v
         </Button>
       </div>
     </div>
+  )
+}
+
+/** Those that said no are asked again: how far that is, and the question that comes of it, for whoever wants it. */
+function AskedAgain({ approval, about }: { approval: string; about: AboutRollback }) {
+  const { state, words, anew } = againWords(about.now, approval)
+  return (
+    <p className="mt-3 border-t pt-3 font-medium">
+      <StateMark state={state} className="items-start! whitespace-normal! [&>svg]:mt-0.5">
+        {words}{' '}
+        {anew && (
+          <Link href={links.approvals({ item: anew })} className="underline underline-offset-4">
+            Open the new question
+          </Link>
+        )}
+      </StateMark>
+    </p>
   )
 }

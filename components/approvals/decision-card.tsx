@@ -22,7 +22,7 @@ import { Decided } from './decided'
 import { DeadlineSentence, DecisionFacts } from './decision-facts'
 import { EditChange } from './edit-change'
 import { EventActs } from './event-acts'
-import { askOf, verdictKeys, verdictWords } from './words'
+import { askOf, headlineOf, verdictKeys, verdictWords } from './words'
 
 export interface AnswerWish {
   verdict: Verdict
@@ -83,7 +83,7 @@ export function DecisionCard({
             compact ? 'mb-3' : 'text-t3 tracking-[-0.01em]',
           )}
         >
-          <Unbroken text={card.sentence} />
+          <Unbroken text={headlineOf(card)} />
         </h2>
         {!compact && <Whose card={card} />}
         <Preview card={card} compact={compact} />

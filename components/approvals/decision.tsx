@@ -12,6 +12,7 @@ import { useApproval, useDecide, useMe } from '@/lib/ui/queries'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { tellDecided } from './decided-toast'
 import { type AnswerWish, DecisionCard } from './decision-card'
+import { useKeyGuard } from './key-guard'
 import { StaleDecision } from './stale-decision'
 import type { TooLate } from './too-late'
 import { kindWords, verdictWords } from './words'
@@ -37,11 +38,15 @@ const tooLateCodes = new Set([
   'run_ended',
 ])
 
+/** Said when a key was meant for the question before. */
+const cameWords = 'This is another question than the one before. Press the key again to answer this one.'
+
 /** One question, from loading to decided. Mounted anew for each, so nothing of one can leak into the next. */
 export function Decision({
   id,
   compact = false,
   leadsOn = true,
+  cameByItself = false,
   place,
   onBack,
   onDecided,
@@ -52,6 +57,8 @@ export function Decision({
   compact?: boolean
   /** It offers the ways to what it is about; not where that stands around it. */
   leadsOn?: boolean
+  /** The person did not choose it: its keys rest until they have acted. */
+  cameByItself?: boolean
   place?: { at: number; of: number } | undefined
   onBack?: () => void
   onDecided?: () => void
@@ -68,6 +75,7 @@ export function Decision({
   // One key for as long as the question is on screen and the answer is the same: a second click is the same decision.
   const [attempt] = useState(() => new Map<string, string>())
   const card = query.data
+  const hasSwallowed = useKeyGuard(cameByItself, card !== undefined)
 
   const { refetch } = query
   useEffect(() => {
@@ -88,7 +96,7 @@ export function Decision({
       )
     } else if (isOurs(card, lost, me)) {
       tellDecided(card, lost, router.push, true)
-      if (!staysToShow(card)) onDecided?.()
+      if (!staysToShow(card, lost.verdict)) onDecided?.()
     } else {
       setTooLate({ ...lost, sentence: 'This question was closed meanwhile.' })
     }
@@ -113,7 +121,7 @@ export function Decision({
         ...(artifacts ? { artifacts } : {}),
       })
       tellDecided(card, { verdict, event, edited: edited !== undefined }, router.push)
-      if (!staysToShow(card)) onDecided?.()
+      if (!staysToShow(card, verdict)) onDecided?.()
       return true
     } catch (error) {
       if (isApiProblem(error) && tooLateCodes.has(error.code)) {
@@ -158,7 +166,7 @@ export function Decision({
           compact={compact}
           leadsOn={leadsOn}
           busy={decide.isPending || lost !== undefined}
-          note={note}
+          note={note ?? (hasSwallowed ? cameWords : undefined)}
           onAnswer={answer}
           editRefused={editRefused}
           onNext={onNext}
@@ -169,8 +177,8 @@ export function Decision({
 }
 
 /** An answer that sets something going which its card shows: whoever gave it wants to see that, and not the next question. */
-function staysToShow({ about }: ApprovalCard): boolean {
-  return about?.what === 'circuit'
+function staysToShow({ about }: ApprovalCard, verdict: Verdict): boolean {
+  return about?.what === 'circuit' || verdict === 'ask_again'
 }
 
 /** True when the decision that stands is the one this person sent: theirs, the same verdict and the same words. */

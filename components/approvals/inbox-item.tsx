@@ -7,7 +7,7 @@ import { NoUndoTag, Tag } from '@/components/ui/tag'
 import { useNow } from '@/lib/ui/now'
 import { shortId } from '@/lib/ui/short-id'
 import type { ApprovalRow } from '@/lib/view/wire'
-import { decidedWords, kindWords } from './words'
+import { cameOf, decidedWords, headlineOf, kindWords } from './words'
 
 /** A fuse burns under a question in its last five minutes. */
 const fuseMs = 300_000
@@ -47,11 +47,7 @@ export const InboxItem = memo(function InboxItem({
           {row.state === 'open' ? (
             <StateMark state={kind.as}>{kind.title}</StateMark>
           ) : (
-            <StateMark
-              state={row.verdict === 'refuse' ? 'skipped' : row.state === 'void' ? 'skipped' : 'done'}
-            >
-              {decidedWords(row)}
-            </StateMark>
+            <StateMark state={cameOf(row.verdict)}>{decidedWords(row)}</StateMark>
           )}
           <span className="flex-1" />
           {row.state !== 'open' ? (
@@ -62,7 +58,7 @@ export const InboxItem = memo(function InboxItem({
             <Countdown at={row.deadlineAt} />
           )}
         </span>
-        <b className="line-clamp-2 pl-[22px] [overflow-wrap:anywhere]">{row.sentence}</b>
+        <b className="line-clamp-2 pl-[22px] [overflow-wrap:anywhere]">{headlineOf(row)}</b>
         <span className="flex h-5 items-center gap-1 pl-[22px] text-t1 text-ink-3">
           <span className="min-w-0 flex-1 truncate">
             {row.workflow} · <span className="mono">{shortId(row.run)}</span>

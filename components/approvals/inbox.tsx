@@ -41,7 +41,8 @@ const showWords: Record<ApprovalShow, string> = { open: 'Open', decided: 'Decide
 /**
  * The inbox: questions at the left, the decision at the right; on a phone one or the other. The URL is the view
  * (`?item=appr_…&show=open|decided`). The question on screen stays the one on screen, whatever comes or goes in the list:
- * a key pressed as the list moves must never decide another one.
+ * a key pressed as the list moves must never decide another one. Where an answer leads to the next question, that one's
+ * keys rest until the person has acted (key-guard.ts).
  */
 export function Inbox() {
   const params = useSearchParams()
@@ -55,14 +56,21 @@ export function Inbox() {
 
   const first = rows?.[0]?.id
   const [pinned, setPinned] = useState(first)
+  // The question that came on screen without the person having chosen it.
+  const [arrived, setArrived] = useState<string>()
+  const wasEmpty = useRef(false)
   useEffect(() => {
-    if (item === undefined && pinned === undefined && first) setPinned(first)
-  }, [item, pinned, first])
+    if (rows?.length === 0) wasEmpty.current = true
+    if (item !== undefined || pinned !== undefined || !first) return
+    setPinned(first)
+    if (wasEmpty.current) setArrived(first)
+  }, [rows, item, pinned, first])
   const selected = item ?? pinned
 
   const go = useCallback(
-    (id: string | undefined, how: 'push' | 'replace') => {
+    (id: string | undefined, how: 'push' | 'replace', by: 'person' | 'itself' = 'person') => {
       setPinned(id)
+      setArrived(by === 'itself' ? id : undefined)
       window.history[how === 'push' ? 'pushState' : 'replaceState'](
         null,
         '',
@@ -84,7 +92,7 @@ export function Inbox() {
   }
   const afterDecision = () => {
     const left = (rows ?? []).filter((row) => row.id !== selected)
-    go((left[Math.min(place.current, left.length - 1)] ?? left[0])?.id, 'replace')
+    go((left[Math.min(place.current, left.length - 1)] ?? left[0])?.id, 'replace', 'itself')
   }
   useShortcuts({ j: () => step(1), k: () => step(-1) })
 
@@ -181,6 +189,7 @@ export function Inbox() {
           <Decision
             key={selected}
             id={selected}
+            cameByItself={selected === arrived}
             place={index >= 0 && rows ? { at: index + 1, of: rows.length } : undefined}
             onBack={() => {
               window.history.pushState(

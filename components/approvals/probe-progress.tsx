@@ -3,6 +3,8 @@ import Link from 'next/link'
 import { StateMark } from '@/components/ui/state'
 import { useCircuits, useServerNow } from '@/lib/ui/circuit-queries'
 import { links } from '@/lib/ui/links'
+import { useApproval } from '@/lib/ui/queries'
+import { asSentence } from '@/lib/view/frame'
 import type { AboutCircuit } from '@/lib/view/question-wire'
 import { concerned, probeOutcome, probesSentence } from './probe-words'
 
@@ -22,21 +24,23 @@ export function ProbeProgress({
 }) {
   const query = useCircuits()
   const now = useServerNow(query.data?.at, query.dataUpdatedAt)
-  const rows = query.data?.items.filter((row) => row.downstream.id === downstream.id && !row.reported)
-  if (!rows || rows.length === 0) return null
+  const rows = (query.data?.items ?? []).filter((row) => row.downstream.id === downstream.id && !row.reported)
   const hold = query.data?.holds.find((one) => one.downstream.id === downstream.id)
   const { state, words } = probesSentence(rows, hold !== undefined && hold.approval !== approval, now)
+  const anew = hold && hold.approval !== '' && hold.approval !== approval ? hold.approval : undefined
+  // Its sentence says what the probe came to; while nothing holds again, the probes speak for themselves.
+  const question = useApproval(state === 'waiting' ? anew : undefined).data
+  if (rows.length === 0) return null
   const told = concerned(rows, since)
   const rest = told.length - listedAtMost
-  const anew = hold && hold.approval !== '' && hold.approval !== approval ? hold.approval : undefined
   return (
     <section aria-label={`Probes to ${downstream.name}`} className="mt-3 border-t pt-3">
       <p className="font-medium" suppressHydrationWarning>
         <StateMark state={state} className="items-start! whitespace-normal! [&>svg]:mt-0.5">
-          {words}{' '}
+          {question?.state === 'open' ? asSentence(question.sentence) : words}{' '}
           {anew && (
             <Link href={links.approvals({ item: anew })} className="underline underline-offset-4">
-              Answer it
+              Open the new question
             </Link>
           )}
         </StateMark>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { askOf, stepOnTarget, verdictWords } from './words'
+import { askOf, cameOf, headlineOf, stepOnTarget, verdictWords } from './words'
 
 describe('the step a question is about', () => {
   it('is named with what it acts on, and without it where nobody knows that', () => {
@@ -35,6 +35,7 @@ describe('the answers to a rollback that cannot be whole', () => {
       can: 2,
       of: 3,
       critical: [],
+      now: { phase: 'asking' as const, status: 'executing' as const },
     },
   })
   const without = (...those: ReturnType<typeof cannot>[]) => verdictWords.go_on_without.button(card(...those))
@@ -55,4 +56,23 @@ it('says of a critical step in the way what letting it and keeping it out means'
   expect(verdictWords.refuse.button(card)).toBe('Keep the rollback out')
   expect(askOf('refuse', 'rollback_critical')?.help).toContain('Nothing is taken back')
   expect(askOf('refuse', 'approval')?.help).toContain('The step does not run')
+})
+
+it('tells of a question about a downstream that is over what was held, and not that it is', () => {
+  const sentence = '3 breakers on b opened within a minute; its probes are held until you decide'
+  const row = { kind: 'circuit' as const, state: 'open' as const, sentence }
+  expect(headlineOf(row)).toBe(sentence)
+  expect(headlineOf({ ...row, state: 'decided', by: 'person:ada' })).toBe(
+    '3 breakers on b opened within a minute; its probes were held until ada decided',
+  )
+  const failed = 'The probe of b failed: it gave 503; no other goes until you decide'
+  expect(headlineOf({ ...row, state: 'void', sentence: failed })).toBe(
+    'The probe of b failed: it gave 503; its probes were held',
+  )
+})
+
+it('wears green only for what was let happen, and not for what is set going', () => {
+  expect(cameOf('approve')).toBe('done')
+  for (const verdict of ['release', 'ask_again'] as const) expect(cameOf(verdict)).toBe('pending')
+  for (const verdict of ['refuse', 'hold', 'abort', undefined] as const) expect(cameOf(verdict)).toBe('skipped')
 })

@@ -225,6 +225,28 @@ export function listed(names: string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
+/** Answers that keep something from being done; and those that set going what the answered question then tells. */
+const keeping = new Set<Verdict>(['refuse', 'hold', 'abort', 'escalate'])
+const opening = new Set<Verdict>(['release', 'ask_again'])
+
+/** Whose shape and colour an answered question wears; without a verdict it was closed unanswered. */
+export function cameOf(verdict: Verdict | undefined): ShownState {
+  if (verdict === undefined || keeping.has(verdict)) return 'skipped'
+  return opening.has(verdict) ? 'pending' : 'done'
+}
+
+/** What a question about a downstream ends with while it is open (lib/worker/circuit-holds.ts). */
+const untilDecided = /; (?:its probes are held|no other goes) until you decide$/
+
+/** The question's sentence; of one that is over, with what waited for the answer in the past. */
+export function headlineOf({ kind, state, sentence, by }: Headline): string {
+  if (kind !== 'circuit' || state === 'open') return sentence
+  const until = by === undefined ? '' : ` until ${by === 'silence' ? 'silence' : plainActor(by)} decided`
+  return sentence.replace(untilDecided, `; its probes were held${until}`)
+}
+
+type Headline = Pick<ApprovalRow, 'kind' | 'state' | 'sentence' | 'by'>
+
 /** "grace approved" of a decided row, "grace gave “Approved”" where the event is known. */
 export function decidedWords(row: Pick<ApprovalRow, 'verdict' | 'by'> & { event?: string }): string {
   if (!row.verdict) return 'closed without an answer'

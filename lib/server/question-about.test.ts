@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sha256 } from '@/lib/base/hash'
 import { mintUuid, prefixed, type RollbackId, type RunId } from '@/lib/base/ids'
 import type { CheckpointTaken } from '@/lib/engine/commands'
-import type { Approval } from '@/lib/engine/run'
+import type { Approval, Run } from '@/lib/engine/run'
 import type { ApprovalCard, ApprovalRow, Page } from '@/lib/view/wire'
 import { jsonValue } from '@/lib/worker/values'
 import { graphOf } from '@/lib/workflow/graph-fixture'
@@ -184,6 +184,24 @@ describe('the card of a question about what was noticed', () => {
     expect(rows[0]).toMatchObject({ status: 'open', errorRate: 0.75, calls: 8, failures: 6, waiting: 0 })
   })
 
+  it('says which downstream it was about also when its hold is gone and its breakers moved on', () => {
+    const met = (downstream: string, node: string) => ({ downstream, nodes: [node], at: 50 })
+    const later = {
+      visits: new Map(),
+      circuits: new Map([
+        ['c1', met('spiffe://lab/agent/steer', 'shift')],
+        ['c2', met('spiffe://lab/agent/mailer', 'shift')],
+      ]),
+    } as unknown as Run
+    const question = {
+      kind: 'circuit',
+      node: 'shift',
+      askedAt: 5,
+      sentence: 'The breaker on steer opened again after 3 probes; its probes are held until you decide',
+    } as Approval
+    expect(noteAbout(later, question)).toEqual({ what: 'circuit', downstream: 'spiffe://lab/agent/steer' })
+  })
+
   it('says nothing that it does not know', async () => {
     await ask('resource_exhausted', 'plan')
     const card = await cardOf('resource_exhausted')
@@ -276,6 +294,7 @@ describe('the card of a rollback that cannot be whole', () => {
       can: 0,
       of: 1,
       critical: [{ node: 'shift', label: 'Shift traffic' }],
+      now: { phase: 'preparing', status: 'executing' },
     })
     expect(about?.what === 'rollback' && about.cannot).toEqual([
       {

@@ -7,6 +7,7 @@ import { statusWithoutAct } from '@/lib/rollback/outcome'
 import type { Plan } from '@/lib/rollback/plan'
 import type { CircuitParty } from '@/lib/view/circuit-wire'
 import type { AboutCircuit, AboutError, AboutRollback, QuestionAbout } from '@/lib/view/question-wire'
+import { rollbackViewOf } from '@/lib/view/rollback-view'
 import { readJson } from '@/lib/worker/run-book'
 import type { Installation } from './installation'
 
@@ -75,13 +76,14 @@ export async function aboutOf(
 const labelOf = (run: Run, node: string) => run.graph.nodes.get(node)?.label || node
 
 function aboutRollback(run: Run, rollback: Rollback): AboutRollback {
-  const { id, scope, node, by, reason, askedAt } = rollback
+  const { id, scope, only, node, by, reason, askedAt, before } = rollback
   const votes = [...rollback.votes.values()]
   const own = run.start === undefined ? undefined : ownIssuer(votes)
   return {
     what: 'rollback',
     rollback: id,
     scope,
+    ...(only && { only }),
     node,
     label: labelOf(run, node),
     by,
@@ -103,7 +105,14 @@ function aboutRollback(run: Run, rollback: Rollback): AboutRollback {
     can: votes.filter(({ vote }) => vote === 'prepared').length,
     of: votes.length,
     critical: criticalSteps(run, rollback),
+    ...(before?.status === 'ended' && { hadEnded: true as const }),
+    now: nowOf(run, rollback),
   }
+}
+
+function nowOf(run: Run, rollback: Rollback): AboutRollback['now'] {
+  const { phase, status, question } = rollbackViewOf(run, '', rollback)
+  return { phase, status, ...(question && { question: question.approval }) }
 }
 
 /**
@@ -185,11 +194,16 @@ function aboutError(run: Run, approval: Approval): AboutError | undefined {
   }
 }
 
-/** Whose breaker the run met last before it asked: what it waits behind at that step, else what it saw last. */
-function downstreamAt(run: Run, approval: Approval): string | undefined {
-  const state = run.visits.get(approval.node)?.state
+/** The downstream that the question names, or else what its step waits behind, met, or the run saw last. It stays so after the answer. */
+function downstreamAt(run: Run, { node, sentence }: Approval): string | undefined {
+  const seen = [...run.circuits.values()].reverse()
+  const here = seen.filter(({ nodes }) => nodes.includes(node))
+  const isNamed = ({ downstream }: { downstream: string }) => sentence.includes(` ${partyName(downstream)} `)
+  const named = here.find(isNamed) ?? seen.find(isNamed)
+  if (named) return named.downstream
+  const state = run.visits.get(node)?.state
   if (state?.status === 'waiting' && state.for === 'breaker') return state.downstream
-  return [...run.circuits.values()].filter(({ at }) => at <= approval.askedAt).at(-1)?.downstream
+  return (here[0] ?? seen[0])?.downstream
 }
 
 async function aboutCircuit(

@@ -6,6 +6,7 @@ import type { CascadePattern, CircuitStatus } from '@/lib/breaker/terms'
 import type { ErrorType, Severity } from '@/lib/engine/facts'
 import type { CannotPrepare, RollbackScope } from '@/lib/rollback/terms'
 import type { CircuitParty } from './circuit-wire'
+import type { RollbackView } from './wire'
 
 export type QuestionAbout = AboutRollback | AboutCascade | AboutCircuit | AboutError
 
@@ -14,6 +15,7 @@ export interface AboutRollback {
   what: 'rollback'
   rollback: string
   scope: RollbackScope
+  only?: RollbackView['only']
   node: string
   label: string
   by: string
@@ -38,6 +40,10 @@ export interface AboutRollback {
   of: number
   /** Critical steps it would reach. */
   critical: { node: string; label: string }[]
+  /** The run had ended before the rollback; called off, it stays so. */
+  hadEnded?: true
+  /** How far the rollback is now, whatever this question came to; `question`: the approval it waits for. */
+  now: Pick<RollbackView, 'phase' | 'status'> & { question?: string }
 }
 
 /** Of `cascade`. */
