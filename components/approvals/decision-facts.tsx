@@ -16,6 +16,9 @@ const undoSub = {
   compensate: 'By another action; what was seen meanwhile stays seen.',
 } as const
 
+/** Asked beside a step about what was noticed: its consequence is the question's own, and says nothing of the step. */
+const besideStep = new Set<ApprovalCard['kind']>(['cascade', 'circuit', 'agent_error'])
+
 /** What a person weighs, in the order they weigh it: undo, what it touches, why, who else, and by when. */
 export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; compact?: boolean }) {
   if (card.kind === 'event') return <EventFacts card={card} compact={compact} />
@@ -28,21 +31,23 @@ export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; c
   return (
     <Facts className={compact ? 'mt-2' : 'mt-4 max-md:mt-2'} label={compact ? 104 : 112} dense={compact}>
       {card.failure && <Fact label="What failed">{asSentence(card.failure)}</Fact>}
-      <Fact label="Undo">
-        {card.undo ? (
-          <>
-            {asSentence(card.undo.sentence)} <Sub>{undoSub[card.undo.method]}</Sub>
-          </>
-        ) : card.consequence === 'read_only' ? (
-          <>
-            Not needed. <Sub>{pauses ? 'The pause itself changes nothing.' : 'It only reads.'}</Sub>
-          </>
-        ) : (
-          <>
-            None. <Sub>No checkpoint can bring it back.</Sub>
-          </>
-        )}
-      </Fact>
+      {!besideStep.has(card.kind) && (
+        <Fact label="Undo">
+          {card.undo ? (
+            <>
+              {asSentence(card.undo.sentence)} <Sub>{undoSub[card.undo.method]}</Sub>
+            </>
+          ) : card.consequence === 'read_only' ? (
+            <>
+              Not needed. <Sub>{pauses ? 'The pause itself changes nothing.' : 'It only reads.'}</Sub>
+            </>
+          ) : (
+            <>
+              None. <Sub>No checkpoint can bring it back.</Sub>
+            </>
+          )}
+        </Fact>
+      )}
       <Fact label="Touches">
         {touched && `${touched} `}
         <Sub>{followSentence(card.touches)}</Sub>

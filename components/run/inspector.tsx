@@ -25,6 +25,7 @@ import { useNow } from '@/lib/ui/now'
 import { useRunDetail, useValue } from '@/lib/ui/run-queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import { beginsRuns, beginsTalk } from '@/lib/view/child-kinds'
+import { consequenceSentence } from '@/lib/view/consequence-words'
 import { agentName, asSentence, type NodeFrame, visitShown } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { StateEntry } from '@/lib/view/state-entry'
@@ -319,7 +320,7 @@ function Outcome({
       <Facts label={96}>
         <Fact label="Does">
           {kind ? kind.title : <span className="mono">{frame.kind}</span>}.{' '}
-          <Sub>{consequenceWords[frame.consequence]}</Sub>
+          <Sub>{consequenceSentence(frame, visit)}</Sub>
         </Fact>
         {leadsTo}
         {frame.agent && (
@@ -539,12 +540,6 @@ function LoopRun({ run, counts, loop }: { run: string; counts: ChildCounts; loop
       )}
     </>
   )
-}
-
-const consequenceWords = {
-  read_only: 'It only reads.',
-  reversible: 'It changes something, and can be taken back.',
-  irreversible: 'It changes something for good.',
 }
 
 const verdictPast = {
