@@ -80,6 +80,9 @@ export interface CircuitHold {
   releasedAt?: number
 }
 
+/** A question that stands, and the run that asks it. */
+export type AskedInRun = Pick<CircuitHold, 'runId' | 'approval'>
+
 /** A breaker that an agent keeps itself, as the latest token that it reported of it says. Nothing is decided by it here. */
 export interface ReportedCircuit {
   /** Hash of caller and downstream; none of ours has an agent as its caller. */
@@ -135,8 +138,10 @@ export interface CircuitStore {
 
   /** Holds the probes of a downstream, also where they were let go; false when they were held already. */
   hold(hold: CircuitHold): Promise<boolean>
-  /** Says which question the hold waits for; false when there is no hold any more. */
-  nameHold(downstream: string, approval: string): Promise<boolean>
+  /** Says which question the hold waits for, which had none; false when the hold is not as it was any more. */
+  nameHold(hold: CircuitHold, asked: AskedInRun): Promise<boolean>
+  /** Whoever is told true asks anew, as of `at`, what nobody answered; false when the hold is not as it was any more. */
+  askHoldAnew(hold: CircuitHold, at: number): Promise<boolean>
   /** Lets the probes go that wait for that question, at `at`; false when they do not any more. */
   letProbesGo(downstream: string, approval: string, at: number): Promise<boolean>
   /** Ends the hold; false when it is not as it was any more. */

@@ -125,10 +125,17 @@ export function memoryCircuits(
       holds.set(hold.downstream, { ...hold })
       return true
     },
-    async nameHold(downstream, approval) {
+    async nameHold({ downstream, heldAt }, { runId, approval }) {
       const hold = holds.get(downstream)
-      if (hold) holds.set(downstream, { ...hold, approval })
-      return hold !== undefined
+      if (hold?.approval !== '' || hold.heldAt !== heldAt || hold.releasedAt !== undefined) return false
+      holds.set(downstream, { ...hold, runId, approval })
+      return true
+    },
+    async askHoldAnew({ downstream, approval, heldAt }, at) {
+      const hold = holds.get(downstream)
+      if (hold?.approval !== approval || hold.heldAt !== heldAt || hold.releasedAt !== undefined) return false
+      holds.set(downstream, { ...hold, approval: '', heldAt: at })
+      return true
     },
     async letProbesGo(downstream, approval, at) {
       const hold = holds.get(downstream)

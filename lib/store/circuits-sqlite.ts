@@ -73,8 +73,10 @@ export function sqliteCircuits(db: Database, writer: GroupWriter | undefined): C
       ),
     hold: async ({ downstream, runId, approval, heldAt }) =>
       writing().submit(0, () => sql.hold.run(downstream, runId, approval, heldAt).changes === 1),
-    nameHold: async (downstream, approval) =>
-      writing().submit(0, () => sql.nameHold.run(approval, downstream).changes === 1),
+    nameHold: async ({ downstream, heldAt }, { runId, approval }) =>
+      writing().submit(0, () => sql.nameHold.run(runId, approval, downstream, heldAt).changes === 1),
+    askHoldAnew: async ({ downstream, approval, heldAt }, at) =>
+      writing().submit(0, () => sql.askHoldAnew.run(at, downstream, approval, heldAt).changes === 1),
     letProbesGo: async (downstream, approval, at) =>
       writing().submit(0, () => sql.letProbesGo.run(at, downstream, approval).changes === 1),
     unhold: async ({ downstream, approval, heldAt, releasedAt = null }) =>
@@ -190,7 +192,14 @@ function statements(db: Database) {
     letProbesGo: db.prepare(
       'UPDATE circuit_holds SET released_at = ? WHERE downstream = ? AND approval = ? AND released_at IS NULL',
     ),
-    nameHold: db.prepare('UPDATE circuit_holds SET approval = ? WHERE downstream = ?'),
+    nameHold: db.prepare(
+      `UPDATE circuit_holds SET run_id = ?, approval = ?
+       WHERE downstream = ? AND approval = '' AND held_at = ? AND released_at IS NULL`,
+    ),
+    askHoldAnew: db.prepare(
+      `UPDATE circuit_holds SET approval = '', held_at = ?
+       WHERE downstream = ? AND approval = ? AND held_at = ? AND released_at IS NULL`,
+    ),
     unhold: db.prepare(
       'DELETE FROM circuit_holds WHERE downstream = ? AND approval = ? AND held_at = ? AND released_at IS ?',
     ),

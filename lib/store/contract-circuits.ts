@@ -196,13 +196,33 @@ export function keepingCircuits(store: () => Store): void {
     const hold = { downstream: 'backend:default', runId, approval: '', heldAt: 5_000 }
     expect(await circuits().hold(hold)).toBe(true)
     expect(await circuits().hold({ ...hold, runId: aRun().runId })).toBe(false)
-    expect(await circuits().nameHold('backend:default', 'appr_1')).toBe(true)
-    const named = { ...hold, approval: 'appr_1' }
+    const asked = { runId: aRun().runId, approval: 'appr_1' }
+    expect(await circuits().nameHold({ ...hold, heldAt: 4_000 }, asked)).toBe(false)
+    expect(await circuits().nameHold(hold, asked)).toBe(true)
+    expect(await circuits().nameHold(hold, { ...asked, approval: 'appr_2' })).toBe(false)
+    const named = { ...hold, ...asked }
     expect((await circuits().news(0)).holds).toEqual([named])
     expect(await circuits().unhold(hold)).toBe(false)
     expect(await circuits().unhold(named)).toBe(true)
     expect(await circuits().unhold(named)).toBe(false)
-    expect(await circuits().nameHold('backend:default', 'appr_1')).toBe(false)
+    expect(await circuits().nameHold(hold, asked)).toBe(false)
+  })
+
+  it('lets one of all that want to ask anew do so, and not about probes that were let go', async () => {
+    const { runId } = aRun()
+    const hold = { downstream: 'backend:anew', runId, approval: '', heldAt: 5_000 }
+    await circuits().hold(hold)
+    await circuits().nameHold(hold, { runId, approval: 'appr_1' })
+    const named = { ...hold, approval: 'appr_1' }
+    expect(await circuits().askHoldAnew(hold, 6_000)).toBe(false)
+    expect(await circuits().askHoldAnew(named, 6_000)).toBe(true)
+    expect(await circuits().askHoldAnew(named, 6_000)).toBe(false)
+    const anew = { ...hold, heldAt: 6_000 }
+    expect((await circuits().news(0)).holds).toEqual([anew])
+    expect(await circuits().nameHold(hold, { runId, approval: 'appr_2' })).toBe(false)
+    expect(await circuits().nameHold(anew, { runId, approval: 'appr_2' })).toBe(true)
+    expect(await circuits().letProbesGo(hold.downstream, 'appr_2', 7_000)).toBe(true)
+    expect(await circuits().askHoldAnew({ ...anew, approval: 'appr_2' }, 8_000)).toBe(false)
   })
 
   it('knows which runs wait behind a circuit, from the commits of those runs', async () => {

@@ -7,14 +7,19 @@
  *            opened together, or again                    "let one probe go"
  *   nothing ─────────────────────────▶ held and asked ─────────────────────────▶ probes go, one at a time
  *      ▲                                │     ▲                                    │   │
- *      │   any other end of the question│     └──── a probe failed: asked again ───┘   │
+ *      │   "hold", or nobody waits      │     └──── a probe failed: asked again ───┘   │
  *      └────────────────────────────────┴───────── all are closed, or time is over ────┘
  *
  * A failed probe brings the hold back in its own commit: of all circuits that were let go with it, none sends another.
  * The new card says what the probe came to.
+ *
+ * The question is about the downstream, not the run that carries it. Where that run is taken back or ends before anybody
+ * answered, the hold stands, and the question is asked in another that waits behind the downstream; so is one that a
+ * process died on before it was asked. The hold's row is the fence: who moves it on asks.
  */
 import { partyName } from '@/lib/base/party-name'
 import { forcedNow } from '@/lib/breaker/circuit'
+import type { Downstream } from '@/lib/breaker/terms'
 import type { CircuitHold, CircuitRecord } from '@/lib/engine/circuit-ports'
 import { forceCircuit, tellWaiting } from './circuit-by-person'
 import type { CircuitCache } from './circuit-cache'
@@ -28,7 +33,7 @@ const sharedCircuits = 3
 const reopenedOften = 3
 /** How long it stays open when a person says so. */
 const heldByPersonMs = 3_600_000
-/** A hold whose question was never named belongs to a process that died on the way. */
+/** A hold whose question was not named by then is asked about anew: its process died on the way, or could not ask. */
 const unnamedHoldMs = 60_000
 /** Probes that were let go are remembered as such: through two of the longest cooldowns. */
 const releasedForMs = 600_000
@@ -60,7 +65,7 @@ export class CircuitHolds {
     const shared: SharedFailure = {
       downstream,
       runId: who.runId,
-      node: who.node ?? '',
+      node: who.node,
       visit: who.visit ?? 1,
       because: several ? 'several' : 'again',
       callers: opened.map(({ caller }) => caller),
@@ -69,24 +74,26 @@ export class CircuitHolds {
         ? `${opened.length} breakers on ${partyName(downstream)} opened within a minute; its probes are held until you decide`
         : `The breaker on ${partyName(downstream)} opened again after ${calculated.reopened} probes; its probes are held until you decide`,
     }
-    void this.#ask(onShared, shared)
+    void this.#ask(onShared, shared, hold)
   }
 
   /** A probe that a person had let go failed: probes are held again, and people are asked with what it said. */
-  askAgain(entry: Entry, who: CallingStep, { downstream, runId }: CircuitHold, said: string): void {
+  askAgain(entry: Entry, who: CallingStep, hold: CircuitHold, said: string): void {
     const { onShared } = this.#ports
     if (!onShared) return
     const { calculated } = entry.state
-    void this.#ask(onShared, {
-      downstream: entry.name.downstream,
-      runId,
-      node: who.node ?? '',
+    const { caller, downstream } = entry.name
+    const shared: SharedFailure = {
+      downstream,
+      runId: hold.runId,
+      node: who.node,
       visit: who.visit ?? 1,
       because: 'probe',
-      callers: [entry.name.caller],
+      callers: [caller],
       reopened: calculated.status === 'open' ? calculated.reopened : 0,
       sentence: `The probe of ${partyName(downstream)} failed: ${said.slice(0, maxSaidChars)}; no other goes until you decide`,
-    })
+    }
+    void this.#ask(onShared, shared, hold)
   }
 
   /** Moves holds on: as their question was answered, and away once there is nothing to hold any more. */
@@ -96,7 +103,7 @@ export class CircuitHolds {
       const { approval, heldAt, releasedAt } = hold
       if (releasedAt !== undefined) await this.#settleReleased(hold, releasedAt, now)
       else if (approval !== '') await this.#settleAsked(hold, now)
-      else if (heldAt < now - unnamedHoldMs) await this.#end(hold, 'engine')
+      else if (heldAt < now - unnamedHoldMs) await this.#askAnew(hold, now)
     }
   }
 
@@ -104,10 +111,32 @@ export class CircuitHolds {
     const { downstream, approval } = hold
     const asked = await this.#ports.approval?.(approval)
     if (asked?.state === 'open') return
-    const { verdict, by = 'engine' } = asked ?? {}
+    if (asked?.state !== 'decided') return this.#askAnew(hold, now, asked?.sentence)
+    const { verdict, by = 'engine' } = asked
     if (verdict === 'release') return this.#letProbesGo(hold, by, now)
     if (verdict === 'hold') await this.#forceOpen(downstream, by, now)
     await this.#end(hold, by)
+  }
+
+  /** Nobody answered, and nobody can where it was asked: it is asked elsewhere, in the same words where they are known. */
+  async #askAnew(hold: CircuitHold, now: number, sentence?: string): Promise<void> {
+    const { store, onShared } = this.#ports
+    const { downstream, runId } = hold
+    if (!onShared) return
+    if (!(await store.askHoldAnew(hold, now))) return this.#cache.look()
+    const anew = { ...hold, approval: '', heldAt: now }
+    this.#cache.setHold(anew)
+    const open = (await store.ofDownstream(downstream)).filter(opensSince(0))
+    const shared: SharedFailure = {
+      downstream: downstream as Downstream,
+      runId,
+      visit: 1,
+      because: 'unanswered',
+      callers: open.map(({ caller }) => caller),
+      reopened: 0,
+      sentence: sentence ?? `${partyName(downstream)} keeps failing; its probes are held until you decide`,
+    }
+    await this.#ask(onShared, shared, anew)
   }
 
   async #letProbesGo(hold: CircuitHold, by: string, now: number): Promise<void> {
@@ -147,20 +176,30 @@ export class CircuitHolds {
   }
 
   /** Outside of the turn: the question is a commit of a run, and the call need not wait for it. */
-  async #ask(onShared: NonNullable<CircuitPorts['onShared']>, shared: SharedFailure): Promise<void> {
-    const { downstream } = shared
-    const hold = this.#cache.holds.get(downstream)
-    if (!hold) return
+  async #ask(
+    onShared: NonNullable<CircuitPorts['onShared']>,
+    shared: SharedFailure,
+    hold: CircuitHold,
+  ): Promise<void> {
+    const { downstream } = hold
     try {
-      const approval = await onShared(shared)
-      if (approval === undefined) await this.#end(hold, 'engine')
-      else if (await this.#ports.store.nameHold(downstream, approval)) {
-        this.#cache.setHold({ ...hold, approval })
-      }
+      const asked = await onShared(shared)
+      if (asked === undefined) await this.#endUnasked(hold)
+      else if (await this.#ports.store.nameHold(hold, asked)) this.#cache.setHold({ ...hold, ...asked })
+      else await this.#cache.look()
     } catch (error) {
+      // The hold stands, and is asked about anew when it has had no question for a while.
       logFault(this.#ports, error, `ask about ${downstream}`)
-      await this.#end(hold, 'engine').catch(() => undefined)
     }
+  }
+
+  async #endUnasked(hold: CircuitHold): Promise<void> {
+    const { downstream } = hold
+    this.#ports.log.info(
+      { downstream },
+      `Probes of ${downstream} are held no longer: no run waits behind it that could ask people`,
+    )
+    await this.#end(hold, 'engine')
   }
 }
 

@@ -6,7 +6,7 @@ import type { Mint, RunId } from '@/lib/base/ids'
 import type { Spike } from '@/lib/breaker/latency'
 import type { Caller, CircuitChange, Downstream } from '@/lib/breaker/terms'
 import type { Vocabulary } from '@/lib/ect/vocabulary'
-import type { CircuitName, CircuitStore } from '@/lib/engine/circuit-ports'
+import type { AskedInRun, CircuitName, CircuitStore } from '@/lib/engine/circuit-ports'
 import type { ApprovalProjection } from '@/lib/engine/ports'
 import type { WorkerLog } from './ports'
 import type { Signer } from './run-book'
@@ -21,24 +21,30 @@ export interface CircuitPorts {
   mint: Mint
   log: WorkerLog
   /** The question that a hold waits for. */
-  approval?(id: string): Promise<Pick<ApprovalProjection, 'state' | 'verdict' | 'by'> | undefined>
-  /** Asks people about a downstream whose probes are held now; gives the approval's id, or nothing where nobody can be asked. */
-  onShared?(shared: SharedFailure): Promise<string | undefined>
+  approval?(id: string): Promise<HeldQuestion | undefined>
+  /** Asks people about a downstream whose probes are held now; gives the question, or nothing where nobody can be asked. */
+  onShared?(shared: SharedFailure): Promise<AskedInRun | undefined>
   /** Calls may go again, or one may: whoever waits behind the circuit asks at once. */
   onFree?(circuit: CircuitName, by: string): Promise<void>
   /** Answers became far slower than usual. */
   onSlow?(slow: Spike & { caller: Caller; downstream: Downstream; at: number }): void
 }
 
+/** What has become of a question, and what it was, in people's words. */
+export type HeldQuestion = Pick<ApprovalProjection, 'state' | 'verdict' | 'by'> & { sentence?: string }
+
 /** A downstream that keeps failing, to be asked about. */
 export interface SharedFailure {
   downstream: Downstream
-  /** The run whose call was the last straw, and its step. */
+  /** The run whose call was the last straw, and its step; without a step, it is asked where one waits. */
   runId: RunId
-  node: string
+  node?: string
   visit: number
-  /** `several`: circuits that opened within a minute; `again`: one that opened again after so many probes; `probe`: one that was let go. */
-  because: 'several' | 'again' | 'probe'
+  /**
+   * `several`: circuits that opened within a minute; `again`: one that opened again after so many probes; `probe`: one that
+   * was let go; `unanswered`: the question closed without an answer, or never came about.
+   */
+  because: 'several' | 'again' | 'probe' | 'unanswered'
   callers: string[]
   reopened: number
   /** In people's words. */

@@ -4,39 +4,83 @@
  */
 import type { RunId } from '@/lib/base/ids'
 import { isProblem } from '@/lib/base/problem'
-import type { CircuitName, CircuitStore } from '@/lib/engine/circuit-ports'
+import type { AskedInRun, CircuitName, CircuitStore } from '@/lib/engine/circuit-ports'
 import type { Run } from '@/lib/engine/run'
 import type { SharedFailure } from './circuit-ports'
 import type { WorkerPorts } from './ports'
 
 type Ports = Pick<WorkerPorts, 'book' | 'log'>
 
-/** Other runs that are tried where the one whose call it was cannot be asked any more. */
+/** Runs that are tried where the one whose call it was cannot be asked any more. */
 const othersTried = 10
 
 /**
  * Asks the question, in the run whose call it was or else in one that waits behind a breaker on the same downstream, and
- * answers with its approval's id; undefined when no run can be asked.
+ * answers with what stands there then; undefined when no run can be asked. A question that stands there already, of a process
+ * that died before it could say so, is the answer: there is one.
  */
 export async function askShared(
   { book }: Ports,
-  circuits: Pick<CircuitStore, 'ofDownstream' | 'waiting'>,
+  circuits: Pick<CircuitStore, 'ofDownstream' | 'waiting' | 'news'>,
   shared: SharedFailure,
-): Promise<string | undefined> {
+): Promise<AskedInRun | undefined> {
   const { runId, node, visit, downstream } = shared
-  const own = await askIn(book, runId, { node, visit }, shared)
+  const waiting = await runsWaiting(circuits, downstream)
+  const { holds } = await circuits.news(Number.MAX_SAFE_INTEGER)
+  const ofOthers = new Set(holds.map((hold) => hold.downstream !== downstream && hold.approval))
+  for (const run of new Set([runId, ...waiting])) {
+    const approval = await readIn(book, run, (one) => questionAbout(one, downstream))
+    if (approval !== undefined && !ofOthers.has(approval)) return { runId: run, approval }
+  }
+  const own = node === undefined ? undefined : await askIn(book, runId, { node, visit }, shared)
   if (own !== undefined) return own
-  let left = othersTried
-  for (const { id } of await circuits.ofDownstream(downstream)) {
-    for (const other of await circuits.waiting(id, left)) {
-      left--
-      const place = await book.read(other, (run) => waitsBehind(run, downstream))
-      const asked = place && (await askIn(book, other, place, shared))
-      if (asked !== undefined) return asked
-    }
-    if (left <= 0) break
+  for (const run of waiting) {
+    const place = await readIn(book, run, (one) => waitsBehind(one, downstream))
+    const asked = place && (await askIn(book, run, place, shared))
+    if (asked !== undefined) return asked
   }
   return undefined
+}
+
+/** Runs that wait behind any breaker on the downstream, in an order that does not change. */
+async function runsWaiting(
+  circuits: Pick<CircuitStore, 'ofDownstream' | 'waiting'>,
+  downstream: string,
+): Promise<Set<RunId>> {
+  const runs = new Set<RunId>()
+  for (const { id } of await circuits.ofDownstream(downstream)) {
+    for (const run of await circuits.waiting(id, othersTried)) runs.add(run)
+    if (runs.size >= othersTried) break
+  }
+  return runs
+}
+
+/** Reads in a run; undefined where it is none any more. */
+async function readIn<T>(
+  book: Ports['book'],
+  runId: RunId,
+  reader: (run: Run) => T | undefined,
+): Promise<T | undefined> {
+  try {
+    return await book.read(runId, reader)
+  } catch (error) {
+    if (isOfRun(error)) return undefined
+    throw error
+  }
+}
+
+/** The run says no, or is none. What the store could not do now says nothing of it: that is tried again. */
+function isOfRun(error: unknown): boolean {
+  return isProblem(error) && !error.code.startsWith('store_') && error.code !== 'sequence_taken'
+}
+
+/** The open question about a downstream that a step of the run asked. */
+function questionAbout({ openApprovals, approvals, circuits }: Run, downstream: string): string | undefined {
+  const met = [...circuits.values()].filter((seen) => seen.downstream === downstream)
+  return [...openApprovals].find((id) => {
+    const { kind, node } = approvals.get(id) ?? {}
+    return kind === 'circuit' && met.some(({ nodes }) => nodes.some((at) => at === node))
+  })
 }
 
 interface Place {
@@ -49,15 +93,15 @@ async function askIn(
   runId: RunId,
   place: Place,
   shared: SharedFailure,
-): Promise<string | undefined> {
+): Promise<AskedInRun | undefined> {
   const { sentence } = shared
   const wish = { type: 'ask_about', kind: 'circuit', role: 'operator', par: [] as string[] } as const
   try {
     const { facts } = await book.execute(runId, { ...wish, ...place, sentence, reason: reasonOf(shared) })
     const asked = facts.find((fact) => fact.type === 'approval_asked')
-    return asked?.type === 'approval_asked' ? asked.approval : undefined
+    return asked?.type === 'approval_asked' ? { runId, approval: asked.approval } : undefined
   } catch (error) {
-    if (isProblem(error)) return undefined
+    if (isOfRun(error)) return undefined
     throw error
   }
 }
@@ -70,6 +114,8 @@ function reasonOf({ because, callers, reopened }: SharedFailure): string {
       return `Its breaker opened again after ${reopened} probes; probes are held until a person decides`
     case 'probe':
       return 'The probe that was let go failed; the others are held until a person decides'
+    case 'unanswered':
+      return 'Nobody answered: the run that asked before was taken back or ended. Probes are held until a person decides'
   }
 }
 

@@ -138,7 +138,8 @@ describe('two processes on one store', () => {
       await until(async () => (await store.circuits.news(0)).holds[0]?.approval === '')
       await all((one) => one.says('held', 20))
       expect(target.asked).toBe(1)
-      await store.circuits.nameHold(downstream, 'appr_1')
+      const [held] = (await store.circuits.news(0)).holds
+      if (held) await store.circuits.nameHold(held, { runId, approval: 'appr_1' })
     }
   }, 60_000)
 })

@@ -11,7 +11,7 @@ import { EffectFailed } from '@/lib/runners/runner'
 import { memoryStore } from '@/lib/store/memory'
 import type { Store } from '@/lib/store/store'
 import { circuitId } from './circuit-entry'
-import type { CircuitPorts, SharedFailure } from './circuit-ports'
+import type { CircuitPorts, HeldQuestion, SharedFailure } from './circuit-ports'
 import { eventOfClaims, foldCircuit } from './circuit-tokens'
 import { CircuitBook } from './circuits'
 
@@ -392,13 +392,16 @@ describe('a person', () => {
 
 describe('one question', () => {
   const asked: SharedFailure[] = []
-  let decided: { state: 'open' | 'decided' | 'void'; verdict?: string; by?: string }
+  let decided: HeldQuestion
+  /** Questions that closed without an answer. */
+  const withdrawn = new Set<string>()
   const asking = () => ({
     onShared: async (shared: SharedFailure) => {
       asked.push(shared)
-      return 'appr_1'
+      return { runId: run, approval: `appr_${asked.length}` }
     },
-    approval: async () => decided,
+    approval: async (id: string): Promise<HeldQuestion> =>
+      withdrawn.has(id) ? { state: 'void', sentence: `What ${id} asked` } : decided,
     othersWrote: () => hands.at,
   })
   const open = async (circuits: CircuitBook, workflows: number) => {
@@ -409,6 +412,7 @@ describe('one question', () => {
   }
   beforeEach(() => {
     asked.length = 0
+    withdrawn.clear()
     decided = { state: 'open' }
   })
 
@@ -468,7 +472,7 @@ describe('one question', () => {
       visit: 2,
       sentence: 'The probe of b failed: POST to b could not connect; no other goes until you decide',
     })
-    expect((await store.circuits.news(0)).holds).toMatchObject([{ approval: 'appr_1', runId: run }])
+    expect((await store.circuits.news(0)).holds).toMatchObject([{ approval: 'appr_2', runId: run }])
   })
 
   it('answered with release lets one go at a time, and none after it in the same round when it fails', async () => {
@@ -556,16 +560,87 @@ describe('one question', () => {
     expect((await store.circuits.news(0)).holds).toEqual([])
   })
 
-  it('that came to nothing holds nothing', async () => {
-    const circuits = book(asking())
+  it('that nobody answered before its run ended is asked again once, in its words, and no probe goes', async () => {
+    const [circuits, other] = [book(asking()), book(asking())]
     await open(circuits, 3)
-    decided = { state: 'void' }
+    await refusalOf(other, 'workflow:w1')
+    withdrawn.add('appr_1')
+    await hands.pass(300)
+    expect(asked).toHaveLength(2)
+    expect(asked[1]).toMatchObject({ because: 'unanswered', downstream: b, sentence: 'What appr_1 asked' })
+    expect(asked[1]?.node).toBeUndefined()
+    expect((await store.circuits.news(0)).holds).toMatchObject([{ approval: 'appr_2' }])
+    for (const one of [circuits, other]) {
+      expect((await refusalOf(one, 'workflow:w1')).refusal).toMatchObject({ because: 'held' })
+    }
+  })
+
+  it('is asked by another process when the one that was to ask it again dies', async () => {
+    await open(book(asking()), 3)
+    const [hold] = (await store.circuits.news(0)).holds
+    if (!hold) throw new Error('Nothing is held')
+    await Promise.all(books.splice(0).map((one) => one.close()))
+    // What a process leaves that dies between the two.
+    withdrawn.add('appr_1')
+    expect(await store.circuits.askHoldAnew(hold, hands.at)).toBe(true)
+    const others = [book(asking()), book(asking())] as const
+    for (const one of others) await refusalOf(one, 'workflow:w1')
+    await hands.pass(59)
+    expect(asked).toHaveLength(1)
+    await hands.pass(5)
+    expect(asked).toHaveLength(2)
+    expect(asked[1]?.sentence).toBe('b keeps failing; its probes are held until you decide')
+    expect((await refusalOf(others[1], 'workflow:w1')).refusal).toMatchObject({ because: 'held' })
+  })
+
+  it('that could not be asked holds its probes, and is asked a minute later', async () => {
+    const faults: string[] = []
+    const log = {
+      info: () => undefined,
+      warn: () => undefined,
+      error: (_: object, said: string) => void faults.push(said),
+    }
+    let isBroken = true
+    const circuits = book({
+      ...asking(),
+      log,
+      async onShared(shared) {
+        if (isBroken) throw new Error('The disk is full')
+        asked.push(shared)
+        return { runId: run, approval: 'appr_1' }
+      },
+    })
+    await open(circuits, 3)
+    expect(faults).toEqual([`Could not ask about ${b}; trying again`])
+    isBroken = false
+    await hands.pass(50)
+    expect((await refusalOf(circuits, 'workflow:w1')).refusal).toMatchObject({ because: 'held' })
+    await hands.pass(20)
+    expect(asked).toMatchObject([{ because: 'unanswered' }])
+  })
+
+  it('that no run can ask holds nothing, and the log says so', async () => {
+    const said: string[] = []
+    const log = {
+      info: (_: object, what: string) => void said.push(what),
+      warn: () => undefined,
+      error: () => undefined,
+    }
+    let canAsk = true
+    const { onShared } = asking()
+    const mute = {
+      ...asking(),
+      log,
+      onShared: async (shared: SharedFailure) => (canAsk ? onShared(shared) : undefined),
+    }
+    const circuits = book(mute)
+    await open(circuits, 3)
+    canAsk = false
+    withdrawn.add('appr_1')
     await hands.pass(32)
-    expect(await times(1, circuits, well, {}, 'workflow:w1')).toEqual(['well'])
-    const mute = book({ ...asking(), onShared: async () => undefined })
-    await times(4, mute, broken, { runId: run }, 'workflow:w1')
-    await turns()
+    expect(said).toEqual([`Probes of ${b} are held no longer: no run waits behind it that could ask people`])
     expect((await store.circuits.news(0)).holds).toEqual([])
+    expect(await times(1, circuits, well, {}, 'workflow:w1')).toEqual(['well'])
   })
 
   it('is asked too when one circuit opens again for the third time', async () => {
