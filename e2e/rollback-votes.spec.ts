@@ -2,16 +2,16 @@
  * Taking back across agents that others wrote: each is asked first, its vote is on the screen, and one that cannot is left
  * out by a person's word; a finished step that looks wrong is flagged, and only what used it is taken back.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Page } from '@playwright/test'
+import { factoryConfig } from '@/examples/lab/running-config'
 import type { FaultKind } from '@/lib/view/lab-wire'
 import type { Api } from './api'
 import type { House } from './house'
 import { isClean } from './is-clean'
 import { expect, graphNode, hold, status, test } from './test'
 
-// Others of these tests leave edge-router-07 changed; its peer is as it was at the start.
 const labAgent = (name: string) => `spiffe://holdpoint.local/agent/${name}`
 
 /** weigh ▶ classify, which reads what weigh gave; weigh ▶ move ▶ tell, which read nothing of it. Only tell is for good. */
@@ -21,8 +21,8 @@ const workflow = (share: number) => ({
   nodes: [
     node('weigh', 'Weigh the transits', 'dns-steering', 'shift-weight', { transit_b: share }),
     node('classify', 'Classify the traffic', 'classifier', 'classify-traffic'),
-    node('move', 'Move the traffic', 'edge-router-08', 'update-bgp-peer', {
-      peer: 'edge-router-07',
+    node('move', 'Move the traffic', 'edge-router-07', 'update-bgp-peer', {
+      peer: 'edge-router-08',
       keep_collector: true,
     }),
     {
@@ -49,7 +49,7 @@ function node(id: string, label: string, agent: string, operation: string, input
 
 const stateFiles = {
   'dns-steering': 'weights.json',
-  'edge-router-08': 'running-config',
+  'edge-router-07': 'running-config',
 } as const
 
 function stateOf(house: House, agent: keyof typeof stateFiles): string {
@@ -78,34 +78,36 @@ const row = (page: Page, agent: string) => table(page).getByRole('row', { name: 
 test.describe
   .serial('a rollback over several agents', () => {
     test('asks each agent first, shows who can, and proves what came back', async ({ page, api, house }) => {
-      const before = stateOf(house, 'edge-router-08')
+      // Whatever tests before this one left there.
+      writeFileSync(house.routerFile(), factoryConfig('edge-router-07', '203.0.113.7'))
+      const before = stateOf(house, 'edge-router-07')
       const run = await doneRun(api)
-      expect(stateOf(house, 'edge-router-08')).not.toBe(before)
+      expect(stateOf(house, 'edge-router-07')).not.toBe(before)
 
       await page.goto(`/runs/${run}/rollback?node=weigh&scope=sub_dag`)
       await expect(page.getByRole('heading', { name: /^Restores 3 steps on 3 agents/ })).toBeVisible()
       await expect(table(page)).toContainText('Prepare 4 holders are asked first, and nothing changes')
       await expect(table(page)).toContainText('Execute last step first, not begun')
-      await expect(row(page, 'edge-router-08')).toContainText('not asked yet')
+      await expect(row(page, 'edge-router-07')).toContainText('not asked yet')
       await expect(row(page, 'mailer')).toContainText('cannot undo')
 
       await hold(page, /^Restore 3 steps on 3 agents/)
       await expect(status(page)).toContainText(/taken back/i, { timeout: 45_000 })
       await expect(table(page)).toContainText('Prepare 3 of 4 can, 1 cannot')
       await expect(table(page)).toContainText('Execute 4 of 4 steps, last step first')
-      for (const agent of ['edge-router-08', 'dns-steering', 'classifier']) {
+      for (const agent of ['edge-router-07', 'dns-steering', 'classifier']) {
         await expect(row(page, agent)).toContainText('prepared')
         await expect(row(page, agent)).toContainText('restored')
       }
-      await expect(row(page, 'edge-router-08')).toContainText('matches the seal')
+      await expect(row(page, 'edge-router-07')).toContainText('matches the seal')
       await expect(row(page, 'mailer')).toContainText(/cannot prepare\s*: it cannot be undone/)
-      expect(stateOf(house, 'edge-router-08'), 'byte for byte').toBe(before)
+      expect(stateOf(house, 'edge-router-07'), 'byte for byte').toBe(before)
 
       await test.step('each act opens its tokens, the agent’s own among them', async () => {
         const rollback = page.getByRole('complementary', { name: 'Rollback' })
-        await rollback.getByRole('button', { name: 'signed by edge-router-08' }).click()
-        const answer = page.getByRole('complementary', { name: 'Answer of edge-router-08' })
-        await expect(answer).toContainText(labAgent('edge-router-08'))
+        await rollback.getByRole('button', { name: 'signed by edge-router-07' }).click()
+        const answer = page.getByRole('complementary', { name: 'Answer of edge-router-07' })
+        await expect(answer).toContainText(labAgent('edge-router-07'))
         await expect(answer.getByRole('region', { name: 'Claims' })).toContainText('"exec_act"')
         await answer.getByRole('button', { name: 'Back to the rollback' }).click()
         await rollback
@@ -128,7 +130,7 @@ test.describe
       house,
     }) => {
       test.setTimeout(150_000)
-      const router = stateOf(house, 'edge-router-08')
+      const router = stateOf(house, 'edge-router-07')
       const run = await doneRun(api)
       const steering = stateOf(house, 'dns-steering')
       await make(house, page, 'dns-steering', 'errors')
@@ -146,7 +148,7 @@ test.describe
         await expect(decision).toContainText('2 steps of 3 are taken back')
         await expect(decision.getByRole('button', { name: 'Call it off' })).toBeVisible()
         await expect(decision.getByRole('button', { name: 'Hand it on' })).toBeVisible()
-        expect(stateOf(house, 'edge-router-08'), 'nothing was changed').not.toBe(router)
+        expect(stateOf(house, 'edge-router-07'), 'nothing was changed').not.toBe(router)
 
         await test.step('the same question is in the inbox, and fits a phone', async () => {
           const asked = await api.openApproval(run)
@@ -173,8 +175,8 @@ test.describe
         await expect(page.getByRole('complementary', { name: 'Rollback' })).toContainText(
           'Steering is mended by hand',
         )
-        await expect(row(page, 'edge-router-08')).toContainText('restored')
-        expect(stateOf(house, 'edge-router-08')).toBe(router)
+        await expect(row(page, 'edge-router-07')).toContainText('restored')
+        expect(stateOf(house, 'edge-router-07')).toBe(router)
         expect(stateOf(house, 'dns-steering'), 'left as it is').toBe(steering)
       } finally {
         await make(house, page, 'dns-steering', 'none')
@@ -189,7 +191,7 @@ test.describe
       const steering = stateOf(house, 'dns-steering')
       const run = await doneRun(api, 35)
       expect(stateOf(house, 'dns-steering')).not.toBe(steering)
-      const router = stateOf(house, 'edge-router-08')
+      const router = stateOf(house, 'edge-router-07')
       await page.goto(`/runs/${run}`)
       await graphNode(page, 'Weigh the transits').click()
       await expect(page.getByRole('button', { name: 'This looks wrong…' })).toBeVisible()
@@ -212,6 +214,6 @@ test.describe
       await hold(page, /^Restore 2 steps on 2 agents/)
       await expect(status(page)).toContainText(/taken back/i, { timeout: 45_000 })
       expect(stateOf(house, 'dns-steering'), 'as it was').toBe(steering)
-      expect(stateOf(house, 'edge-router-08'), 'did not use it').toBe(router)
+      expect(stateOf(house, 'edge-router-07'), 'did not use it').toBe(router)
     })
   })
