@@ -19,8 +19,9 @@ import type {
   AboutRollback,
   QuestionAbout,
 } from '@/lib/view/question-wire'
+import { isChangedSince } from '@/lib/view/warning'
 import type { ApprovalCard } from '@/lib/view/wire'
-import { cannotWords, listed } from './words'
+import { afterCallingOff, cannotWords, listed } from './words'
 
 /** Names of agents and breakers that a card lists; the rest are counted. */
 const listedAtMost = 8
@@ -96,8 +97,15 @@ function Unprepared({ about }: { about: AboutRollback }) {
           {cannot.length === 1 ? 'it is' : 'they are'}, and the ledger says so.
         </Sub>
       </Fact>
+      {isChangedSince(about) && (
+        <Fact label="Put it back">
+          Call it off, then roll back again with “
+          {cannot.length === 1 ? 'Put it back all the same' : 'Put them back all the same'}”.{' '}
+          <Sub>That undoes what was changed since, too; the preview says what.</Sub>
+        </Fact>
+      )}
       <Fact label="Called off">
-        Nothing is taken back. <Sub>The run stands still, and you choose whether it ends or goes on.</Sub>
+        Nothing is taken back. <Sub>{afterCallingOff(about)}</Sub>
       </Fact>
       <Fact label="Handed on">
         Nothing is taken back. <Sub>The run counts as escalated, for a person to mend it elsewhere.</Sub>
@@ -120,7 +128,7 @@ function Critical({ about }: { about: AboutRollback }) {
         The rollback goes on through all of its steps. <Sub>Nothing has changed yet.</Sub>
       </Fact>
       <Fact label="Keep it out">
-        Nothing is taken back. <Sub>The run stands still, and you choose whether it ends or goes on.</Sub>
+        Nothing is taken back. <Sub>{afterCallingOff(about)}</Sub>
       </Fact>
       <OfRollback about={about} />
     </>

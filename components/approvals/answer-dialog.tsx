@@ -28,7 +28,7 @@ export function AnswerDialog({
   onAnswer: (comment: string) => Promise<void>
 }) {
   const [comment, setComment] = useState('')
-  const ask = askOf(verdict, card.kind)
+  const ask = askOf(verdict, card)
   const button = verdictWords[verdict].button(card)
   return (
     <Dialog

@@ -5,6 +5,7 @@ import { RelativeTime } from '@/components/ui/relative-time'
 import { StateMark, StateShape } from '@/components/ui/state'
 import { links } from '@/lib/ui/links'
 import type { AboutRollback } from '@/lib/view/question-wire'
+import { isChangedSince } from '@/lib/view/warning'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { againWords } from './again-words'
 import { ProbeProgress } from './probe-progress'
@@ -46,12 +47,22 @@ export function Decided({ card, onNext }: { card: ApprovalCard; onNext: (() => v
             Next question
           </Button>
         )}
+        {decision?.verdict === 'abort' && isChangedSince(card.about) && (
+          <Button asChild>
+            <a href={links.rollback(card.run, placeOf(card.about))}>Roll back over what was changed…</a>
+          </Button>
+        )}
         <Button asChild>
           <a href={links.run(card.run, { node: card.node })}>Open the run</a>
         </Button>
       </div>
     </div>
   )
+}
+
+/** The same rollback as a preview, where what was changed since can be put back, too. */
+function placeOf({ node, scope, only }: AboutRollback) {
+  return { node, scope, ...(only && { only }) }
 }
 
 /** Those that said no are asked again: how far that is, and the question that comes of it, for whoever wants it. */

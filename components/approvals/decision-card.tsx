@@ -206,6 +206,14 @@ function Preview({ card, compact }: { card: ApprovalCard; compact: boolean }) {
   )
 }
 
+/** Two answers to a row, in an inspector. */
+const inPairs = '[&>*:last-child:nth-child(even)]:col-span-2'
+
+/** An answer that nothing would come of is not the one a card proposes. */
+function isForNothing(verdict: Verdict, { about }: ApprovalCard): boolean {
+  return verdict === 'go_on_without' && about?.what === 'rollback' && about.can === 0
+}
+
 function Acts({
   card,
   compact,
@@ -229,7 +237,7 @@ function Acts({
   const may = card.mayDecide && !busy
   const mayEdit = may && card.editable !== undefined && card.verdicts.includes('approve')
   const choose = (verdict: Verdict) => {
-    if (askOf(verdict, card.kind)) setAsking(verdict)
+    if (askOf(verdict, card)) setAsking(verdict)
     else void onAnswer({ verdict, comment: '' })
   }
   const held = (verdict: Verdict) => verdict === 'approve' && card.consequence === 'irreversible'
@@ -272,10 +280,10 @@ function Acts({
       )}
       <div
         className={cx(
-          'flex flex-wrap gap-2 max-md:grid max-md:grid-cols-2',
-          // On a phone the first answer has a row, the others share theirs, and the last of an odd number has one again.
-          !alike && 'max-md:[&>*:last-child:nth-child(even)]:col-span-2',
-          !compact && 'mb-3',
+          'gap-2',
+          compact ? 'grid grid-cols-2' : 'mb-3 flex flex-wrap max-md:grid max-md:grid-cols-2',
+          // In a narrow place the first answer has a row, two of the others share one, and the last of an odd number has one again.
+          !alike && (compact ? inPairs : 'max-md:[&>*:last-child:nth-child(even)]:col-span-2'),
         )}
       >
         {card.verdicts.map((verdict, index) => {
@@ -291,17 +299,17 @@ function Acts({
                 onHeld={() => void onAnswer({ verdict, comment: '' })}
                 about={card.target}
                 wraps
-                className={cx('max-md:col-span-2', compact && 'md:w-full')}
+                className={compact ? 'col-span-2' : 'max-md:col-span-2'}
               >
                 <span>{words}</span>
               </HoldButton>
             )
           }
-          const first = index === 0 && !alike
+          const leads = index === 0 && !alike
           return (
             <Button
               key={verdict}
-              variant={first ? 'primary' : 'default'}
+              variant={leads && !isForNothing(verdict, card) ? 'primary' : 'default'}
               shortcut={key}
               busy={busy}
               disabled={!card.mayDecide}
@@ -310,24 +318,19 @@ function Acts({
               title={card.target || undefined}
               onClick={() => choose(verdict)}
               wraps
-              className={cx(first && 'max-md:col-span-2', compact && (first ? 'md:w-full' : 'md:flex-1'))}
+              className={cx(leads && (compact ? 'col-span-2' : 'max-md:col-span-2'))}
             >
               <span>{verdict === 'refuse' ? 'Refuse…' : words}</span>
             </Button>
           )
         })}
         {card.editable && card.verdicts.includes('approve') && (
-          <Button
-            shortcut="e"
-            disabled={!mayEdit}
-            onClick={() => setEditing(true)}
-            className={cx(compact && 'md:flex-1')}
-          >
+          <Button shortcut="e" disabled={!mayEdit} onClick={() => setEditing(true)}>
             Edit the change…
           </Button>
         )}
         {ways.map(({ key, word, href }) => (
-          <Button key={href} asChild className={cx(compact && 'md:flex-1')}>
+          <Button key={href} asChild>
             <a href={href} aria-keyshortcuts={compact ? undefined : key}>
               {word}
               {key && !compact && (

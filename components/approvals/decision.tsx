@@ -9,6 +9,7 @@ import { warn } from '@/components/ui/toast'
 import type { Verdict } from '@/lib/hitl/terms'
 import { isApiProblem, isRefusal, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
 import { useApproval, useDecide, useMe } from '@/lib/ui/queries'
+import { isChangedSince } from '@/lib/view/warning'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { tellDecided } from './decided-toast'
 import { type AnswerWish, DecisionCard } from './decision-card'
@@ -176,9 +177,11 @@ export function Decision({
   )
 }
 
-/** An answer that sets something going which its card shows: whoever gave it wants to see that, and not the next question. */
+/** An answer whose card shows what it set going, or the way on: whoever gave it wants to see that, and not the next question. */
 function staysToShow({ about }: ApprovalCard, verdict: Verdict): boolean {
-  return about?.what === 'circuit' || verdict === 'ask_again'
+  return (
+    about?.what === 'circuit' || verdict === 'ask_again' || (verdict === 'abort' && isChangedSince(about))
+  )
 }
 
 /** True when the decision that stands is the one this person sent: theirs, the same verdict and the same words. */

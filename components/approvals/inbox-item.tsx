@@ -4,6 +4,7 @@ import { cx } from '@/components/ui/cx'
 import { Countdown, RelativeTime } from '@/components/ui/relative-time'
 import { StateMark } from '@/components/ui/state'
 import { NoUndoTag, Tag } from '@/components/ui/tag'
+import type { ApprovalKind } from '@/lib/hitl/terms'
 import { useNow } from '@/lib/ui/now'
 import { shortId } from '@/lib/ui/short-id'
 import type { ApprovalRow } from '@/lib/view/wire'
@@ -63,7 +64,7 @@ export const InboxItem = memo(function InboxItem({
           <span className="min-w-0 flex-1 truncate">
             {row.workflow} · <span className="mono">{shortId(row.run)}</span>
           </span>
-          {row.consequence === 'irreversible' && <NoUndoTag />}
+          <Warning row={row} />
           {row.state === 'open' && !row.mayDecide && <Tag>{row.role} decides</Tag>}
         </span>
       </a>
@@ -73,6 +74,15 @@ export const InboxItem = memo(function InboxItem({
     </li>
   )
 })
+
+/** A rollback that is asked about has a warning of its own: what it would take back is not its consequence. */
+const ofRollbacks = new Set<ApprovalKind>(['rollback_unprepared', 'rollback_critical'])
+
+function Warning({ row: { kind, consequence, warning } }: { row: ApprovalRow }) {
+  if (warning === 'changed_since') return <Tag tone="waiting">Changed since</Tag>
+  const isForGood = ofRollbacks.has(kind) ? warning === 'irreversible' : consequence === 'irreversible'
+  return isForGood && <NoUndoTag />
+}
 
 function Fuse({ from, until }: { from: number; until: number }) {
   const now = useNow()

@@ -165,7 +165,7 @@ export function Inbox() {
             </>
           )}
         </div>
-        <p className="flex h-10 shrink-0 items-center gap-3 whitespace-nowrap border-t px-4 text-t1 text-ink-3 max-lg:hidden">
+        <p className="flex min-h-10 shrink-0 flex-wrap items-center gap-x-3 gap-y-1 whitespace-nowrap border-t px-4 py-2 text-t1 text-ink-3 max-lg:hidden">
           <span>
             <Kbd>j</Kbd> <Kbd>k</Kbd> move
           </span>

@@ -40,11 +40,27 @@ describe('the answers to a rollback that cannot be whole', () => {
   })
   const without = (...those: ReturnType<typeof cannot>[]) => verdictWords.go_on_without.button(card(...those))
 
+  it('say that a run which had ended stays so when its rollback is called off', () => {
+    const { about, kind } = card(cannot('mailer'))
+    expect(askOf('abort', { kind, about })?.help).toBe(
+      'Nothing is taken back. The run stands still, and you choose whether it ends or goes on.',
+    )
+    expect(askOf('abort', { kind, about: { ...about, hadEnded: true } })?.help).toBe(
+      'Nothing is taken back. The run stays ended.',
+    )
+  })
+
   it('name whom it would go on without', () => {
     expect(without(cannot('mailer'))).toBe('Go on without mailer')
-    expect(without(cannot('mailer'), cannot('billing'))).toBe('Go on without mailer and billing')
-    expect(without(cannot('a'), cannot('b'), cannot('c'))).toBe('Go on without 3 agents')
+    expect(without(cannot('mailer'), cannot('mailer'))).toBe('Go on without mailer')
+    expect(verdictWords.ask_again.button(card(cannot('mailer')))).toBe('Ask mailer again')
     expect(without(cannot('holdpoint', true, 'Write the file'))).toBe('Go on without “Write the file”')
+    // More names than one, or a long one, stand above the buttons and not on them.
+    expect(without(cannot('mailer'), cannot('billing'))).toBe('Go on without them')
+    expect(verdictWords.ask_again.button(card(cannot('a'), cannot('b')))).toBe('Ask them again')
+    expect(without(cannot('holdpoint', true, 'Write the configuration of every router'))).toBe(
+      'Go on without them',
+    )
     expect(verdictWords.abort.button(card(cannot('mailer')))).toBe('Call it off')
     expect(verdictWords.escalate.button(card(cannot('mailer')))).toBe('Hand it on')
   })
@@ -54,8 +70,8 @@ it('says of a critical step in the way what letting it and keeping it out means'
   const card = { label: 'Charge', kind: 'rollback_critical' as const }
   expect(verdictWords.approve.button(card)).toBe('Let the rollback go on')
   expect(verdictWords.refuse.button(card)).toBe('Keep the rollback out')
-  expect(askOf('refuse', 'rollback_critical')?.help).toContain('Nothing is taken back')
-  expect(askOf('refuse', 'approval')?.help).toContain('The step does not run')
+  expect(askOf('refuse', card)?.help).toContain('Nothing is taken back')
+  expect(askOf('refuse', { kind: 'approval' })?.help).toContain('The step does not run')
 })
 
 it('tells of a question about a downstream that is over what was held, and not that it is', () => {
@@ -74,5 +90,6 @@ it('tells of a question about a downstream that is over what was held, and not t
 it('wears green only for what was let happen, and not for what is set going', () => {
   expect(cameOf('approve')).toBe('done')
   for (const verdict of ['release', 'ask_again'] as const) expect(cameOf(verdict)).toBe('pending')
-  for (const verdict of ['refuse', 'hold', 'abort', undefined] as const) expect(cameOf(verdict)).toBe('skipped')
+  for (const verdict of ['refuse', 'hold', 'abort', undefined] as const)
+    expect(cameOf(verdict)).toBe('skipped')
 })

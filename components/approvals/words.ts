@@ -2,6 +2,7 @@ import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { CannotPrepare } from '@/lib/rollback/terms'
 import { count } from '@/lib/ui/format-time'
 import { agentName, plainActor } from '@/lib/view/frame'
+import type { QuestionAbout } from '@/lib/view/question-wire'
 import type { ApprovalCard, ApprovalRow, ShownState } from '@/lib/view/wire'
 
 /** Why a person is asked: its name in the inbox, and whose shape and colour it wears. */
@@ -89,17 +90,17 @@ export const cannotWords: Record<CannotPrepare, string> = {
   unreachable: 'it gave no answer in time',
 }
 
-/** Whoever cannot take its part back, by name: "mailer", "mailer and billing", "3 agents". */
-export function holdersOf({ about }: Asked): string | undefined {
-  if (about?.what !== 'rollback' || about.cannot.length === 0) return undefined
-  const holders = new Set(
-    about.cannot.map(({ agent, here }) => (here ? 'this installation' : agentName(agent))),
-  )
-  if (holders.size > 2) return `${holders.size} agents`
+/** Characters of a name that a button has room for beside its verb. */
+const buttonNameLength = 24
+
+/** Whoever cannot take its part back, if it is one and its name fits a button: "mailer". The card names the others above. */
+function holderOf({ about }: Asked): string | undefined {
+  if (about?.what !== 'rollback') return undefined
+  const [first, ...others] = about.cannot
   // Of what is held here the step says more than "this installation".
-  if (holders.has('this installation'))
-    return about.cannot.length === 1 ? `“${about.cannot[0]?.label}”` : count(about.cannot.length, 'step')
-  return listed([...holders])
+  if (!first || others.some(({ agent, here }) => here || agent !== first.agent)) return undefined
+  const name = first.here ? `“${first.label}”` : agentName(first.agent)
+  return name.length <= buttonNameLength ? name : undefined
 }
 
 /** The one table of answers: their buttons, their past and their noun. */
@@ -119,7 +120,7 @@ export const verdictWords: Record<Verdict, VerdictWords> = {
     },
   },
   go_on_without: {
-    button: (card) => `Go on without ${holdersOf(card) ?? 'it'}`,
+    button: (card) => `Go on without ${holderOf(card) ?? 'them'}`,
     past: 'went on without part of',
     noun: 'answer',
     ask: { label: 'Reason, kept in the ledger', help: 'What can be taken back is. The rest stays as it is.' },
@@ -128,7 +129,6 @@ export const verdictWords: Record<Verdict, VerdictWords> = {
     button: () => 'Call it off',
     past: 'called off the rollback of',
     noun: 'answer',
-    ask: { label: 'Reason, kept in the ledger', help: 'Nothing is taken back. The run stands still.' },
   },
   escalate: {
     button: () => 'Hand it on',
@@ -140,7 +140,7 @@ export const verdictWords: Record<Verdict, VerdictWords> = {
     },
   },
   ask_again: {
-    button: (card) => `Ask ${holdersOf(card) ?? 'them'} again`,
+    button: (card) => `Ask ${holderOf(card) ?? 'them'} again`,
     past: 'had those asked again that could not take back',
     noun: 'answer',
   },
@@ -178,13 +178,21 @@ export function pastOf({ verdict, event }: { verdict: Verdict; event?: string | 
   return event === undefined ? verdictWords[verdict].past : `gave “${event}” to`
 }
 
+/** What a run does once its rollback is called off: what it did before (lib/engine/evolve-rollback.ts). */
+export function afterCallingOff(about: QuestionAbout | undefined): string {
+  return about?.what === 'rollback' && about.hadEnded
+    ? 'The run stays ended.'
+    : 'The run stands still, and you choose whether it ends or goes on.'
+}
+
 /** What is asked for with an answer, and what it leads to; undefined where one click decides. */
-export function askOf(verdict: Verdict, kind: ApprovalKind): VerdictWords['ask'] {
-  if (verdict === 'refuse' && kind === 'rollback_critical') {
-    return {
-      label: 'Reason, kept in the ledger',
-      help: 'Nothing is taken back. The run stands still until somebody chooses how it goes on.',
-    }
+export function askOf(
+  verdict: Verdict,
+  { kind, about }: Pick<ApprovalCard, 'kind' | 'about'>,
+): VerdictWords['ask'] {
+  const callsOff = verdict === 'abort' || (verdict === 'refuse' && kind === 'rollback_critical')
+  if (callsOff) {
+    return { label: 'Reason, kept in the ledger', help: `Nothing is taken back. ${afterCallingOff(about)}` }
   }
   return verdictWords[verdict].ask
 }

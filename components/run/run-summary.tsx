@@ -9,10 +9,11 @@ import { RelativeTime, Took } from '@/components/ui/relative-time'
 import { StateMark, StateShape } from '@/components/ui/state'
 import { count, duration } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
+import { isCalledOff } from '@/lib/view/act-words'
 import { visitShown } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { Gauge } from '@/lib/view/timeline/terms'
-import type { RunDetail } from '@/lib/view/wire'
+import type { RollbackView, RunDetail } from '@/lib/view/wire'
 import type { ShownRun } from './shown-run'
 import { isTalk, Transcript } from './transcript'
 
@@ -80,7 +81,7 @@ export function RunSummary({
                 href={links.rollback(row.id, { node: rollback.node, rollback: rollback.id })}
                 className="underline decoration-line-strong underline-offset-4"
               >
-                {rollback.status === 'executing' ? 'under way' : rollback.status}
+                {rollbackWord(rollback)}
               </Link>
               .{' '}
               <Sub>
@@ -184,4 +185,9 @@ function Walked({
       </ol>
     </div>
   )
+}
+
+function rollbackWord(rollback: RollbackView): string {
+  if (rollback.status === 'executing') return 'under way'
+  return isCalledOff(rollback) ? 'called off' : rollback.status
 }

@@ -12,6 +12,7 @@ import { isEditable, verdictsOf } from '@/lib/hitl/verdicts'
 import { type Action, EffectFailed, type Preview } from '@/lib/runners/runner'
 import type { ApprovalRecord } from '@/lib/store/store'
 import { consequenceOf } from '@/lib/view/frame'
+import { type RollbackWarning, warningOf } from '@/lib/view/warning'
 import type { ApprovalCard, ApprovalRow, EventChoice, EventSlot } from '@/lib/view/wire'
 import { effectsFor } from '@/lib/worker/effects'
 import { readJson } from '@/lib/worker/run-book'
@@ -32,6 +33,7 @@ export async function approvalRowOf(
     .then((header) => installation.graphOf(header?.version ?? ''))
   const question = { ...record, state: questionState(record) }
   const may = mayDecide(question, principal)
+  const warning = record.state === 'open' ? await warningAbout(installation, record) : undefined
   return {
     id: record.id,
     run: record.runId,
@@ -43,6 +45,7 @@ export async function approvalRowOf(
     role: record.role,
     sentence: record.sentence,
     consequence: record.consequence,
+    ...(warning && { warning }),
     askedAt: record.askedAt,
     deadlineAt: record.deadlineAt ?? undefined,
     state: record.state,
@@ -52,6 +55,20 @@ export async function approvalRowOf(
     mayDecide: may.may,
     mayNotBecause: may.may ? undefined : may.because,
   }
+}
+
+/** What stands in the way of a rollback changes as those that said no are asked again, so it is read from the run. */
+async function warningAbout(
+  installation: Installation,
+  { id, kind, runId }: ApprovalRecord,
+): Promise<RollbackWarning | undefined> {
+  if (kind !== 'rollback_unprepared') return undefined
+  const noted = await installation.book.read(runId, (run) => {
+    const approval = run.approvals.get(id as Approval['id'])
+    return approval && noteAbout(run, approval)
+  })
+  const about = await aboutOf(installation, { id: id as Approval['id'] }, noted)
+  return about?.what === 'rollback' ? warningOf(about) : undefined
 }
 
 function questionState(record: ApprovalRecord): Parameters<typeof mayDecide>[0]['state'] {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FactOf } from '@/lib/engine/facts'
+import type { Rollback } from '@/lib/engine/run'
 import { actorOf, actWords } from './act-words'
 
 const head = { jti: 'j', at: 0, par: [] }
@@ -41,6 +42,19 @@ describe('a token in words', () => {
         undo: 'compensate',
       }),
     ).toBe('compensation began')
+  })
+  it('says of a rollback that was called off that it was, and not that somebody else has it', () => {
+    const result: FactOf<'rollback_result'> = {
+      ...{ type: 'rollback_result', ...head, rollback: 'rb_1', status: 'escalated', checkpointId: 'c' },
+      ...{ cascaded: 'h', cascadedCount: 0 },
+    }
+    const run = (decision: 'abort' | 'escalate') => {
+      const rollback = { decided: { decision } } as Rollback
+      return { rollbacks: new Map([[result.rollback, rollback]]) }
+    }
+    expect(actWords(result, run('abort'))).toBe('rollback called off')
+    expect(actWords(result, run('escalate'))).toBe('rollback escalated')
+    expect(actWords(result)).toBe('rollback escalated')
   })
   it('names the person, else the agent whose step it is, else the engine', () => {
     expect(actorOf(decided, edge)).toBe('person:ada')

@@ -3,9 +3,13 @@
  * beside the words wherever they are shown; an act that this version does not know has no words but its own name.
  */
 import type { Fact } from '@/lib/engine/facts'
+import type { Run } from '@/lib/engine/run'
 
-/** A fact in words for tables: "step began", "approved". Lower case, without a full stop. */
-export function actWords(fact: Fact): string {
+/**
+ * A fact in words for tables: "step began", "approved". Lower case, without a full stop. `run`, folded up to it, knows
+ * what a rollback's end was decided by: what was called off went to nobody else.
+ */
+export function actWords(fact: Fact, run?: Pick<Run, 'rollbacks'>): string {
   switch (fact.type) {
     case 'workflow_start':
       if (fact.forkWid !== undefined) return fact.dryRun ? 'dry run forked' : 'run forked'
@@ -85,12 +89,18 @@ export function actWords(fact: Fact): string {
     case 'rollback_act_result':
       return undoWords[fact.status] ?? `undo ${fact.status}`
     case 'rollback_result':
+      if (run && isCalledOff(run.rollbacks.get(fact.rollback))) return 'rollback called off'
       return rollbackWords[fact.status] ?? `rollback ${fact.status}`
     case 'rollback_choice':
       return fact.choice === 'go_on' ? 'chose to go on' : 'chose to end'
     default:
       return (fact satisfies never as Fact).type
   }
+}
+
+/** It was decided that nothing of it is done. Its result token says `escalated`, for which there is no other word (ATD). */
+export function isCalledOff(rollback: { decided?: { decision: string } } | undefined): boolean {
+  return rollback?.decided?.decision === 'abort'
 }
 
 /** What an agent says of itself, where a draft has an act for it. */

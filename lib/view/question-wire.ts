@@ -4,9 +4,8 @@
  */
 import type { CascadePattern, CircuitStatus } from '@/lib/breaker/terms'
 import type { ErrorType, Severity } from '@/lib/engine/facts'
-import type { CannotPrepare, RollbackScope } from '@/lib/rollback/terms'
+import type { CannotPrepare, RollbackOnly, RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
 import type { CircuitParty } from './circuit-wire'
-import type { RollbackView } from './wire'
 
 export type QuestionAbout = AboutRollback | AboutCascade | AboutCircuit | AboutError
 
@@ -15,7 +14,7 @@ export interface AboutRollback {
   what: 'rollback'
   rollback: string
   scope: RollbackScope
-  only?: RollbackView['only']
+  only?: RollbackOnly
   node: string
   label: string
   by: string
@@ -43,7 +42,11 @@ export interface AboutRollback {
   /** The run had ended before the rollback; called off, it stays so. */
   hadEnded?: true
   /** How far the rollback is now, whatever this question came to; `question`: the approval it waits for. */
-  now: Pick<RollbackView, 'phase' | 'status'> & { question?: string }
+  now: {
+    phase: 'preparing' | 'asking' | 'executing' | 'over'
+    status: 'executing' | 'superseded' | RollbackStatus
+    question?: string
+  }
 }
 
 /** Of `cascade`. */

@@ -102,7 +102,7 @@ export class RunFold {
 
   #addOne(entry: LedgerEntryWire): void {
     const { claims, fact } = this.#read(entry.token)
-    const row = ledgerRow(entry, claims, fact, fact && this.#agentOf(fact))
+    const row = ledgerRow(entry, claims, fact, fact && this.#agentOf(fact), this.#run)
     this.entries.push(entry)
     this.rows.push(row)
     this.facts.push(fact)

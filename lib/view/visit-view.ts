@@ -24,18 +24,19 @@ export interface LedgerRow {
 
 /**
  * The row of a token. `fact` is absent for acts this version does not know; such a token is its issuer's. `agent` is
- * the SPIFFE id of the agent that does the visit, when one does.
+ * the SPIFFE id of the agent that does the visit, when one does; `run` is as it is before the token.
  */
 export function ledgerRow(
   entry: { seq: number; hash: string },
   claims: { exec_act: string; jti: string; par: string[]; iat: number; iss?: string },
   fact: Fact | undefined,
   agent?: string,
+  run?: Run,
 ): LedgerRow {
   return {
     seq: entry.seq,
     act: claims.exec_act,
-    words: fact && actWords(fact),
+    words: fact && actWords(fact, run),
     who: fact ? actorOf(fact, agent) : (claims.iss ?? 'engine'),
     node: fact && 'node' in fact ? fact.node : undefined,
     visit: fact && 'visit' in fact ? fact.visit : undefined,

@@ -12,6 +12,7 @@ import type { Consequence } from '@/lib/nodes/node-kind'
 import type { CannotPrepare, PlanFate, RollbackScope, RollbackStatus, Vote } from '@/lib/rollback/terms'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import type { QuestionAbout } from './question-wire'
+import type { RollbackWarning } from './warning'
 
 /** RFC 9457 problem details, the body of every refusal. */
 export interface ProblemDetails {
@@ -72,6 +73,8 @@ export interface RunRow {
   forkOf?: string
   /** It waits for nothing but a person who has to decide in a run below it. */
   waitsIn?: WaitsIn
+  /** Of the overview, where nothing moves in it and nobody is asked: "behind the breaker of traffic-monitor". */
+  waitsFor?: string
 }
 
 /** A question that a run below another one asks. */
@@ -155,7 +158,10 @@ export interface ApprovalRow {
   kind: ApprovalKind
   role: string
   sentence: string
+  /** Of what the step does; of a rollback `warning` says it. */
   consequence: Consequence
+  /** Of a `rollback_unprepared` that is open, where all of it was changed since or part of it cannot be undone. */
+  warning?: RollbackWarning
   askedAt: number
   deadlineAt?: number
   state: 'open' | 'decided' | 'void'
@@ -448,8 +454,9 @@ export interface PolicyCheck {
 }
 
 /**
- * `GET /api/v1/overview`. `counts.waiting` is every open question, of which `waiting` holds the most urgent. `resting` are
- * runs in which nothing moves and nobody is asked: rolled back, paused, behind a breaker, or offered to agents.
+ * `GET /api/v1/overview`. `counts.waiting` is every open question, of which `waiting` holds the most urgent. A run stands in
+ * one of the other lists at most: `failing` ended so, `recent` otherwise; `resting` are those in which nothing moves and
+ * that ask nobody themselves: rolled back, paused, behind a breaker, offered to agents, or asking in a run below.
  */
 export interface Overview {
   waiting: ApprovalRow[]

@@ -78,7 +78,7 @@ export class MarkKeeper {
       case 'rollback_request':
       case 'rollback_result':
       case 'rollback_choice':
-        put('rollback')
+        put('rollback', actWords(fact, run))
         return
       case 'circuit_open':
       case 'circuit_close':
