@@ -167,7 +167,7 @@ function Loaded({
   )
 }
 
-/** One agent in the list: its name and place, what it was made to do wrong, a breaker in trouble, and when it was heard. */
+/** One agent in the list: its name and place, what is wrong with it, a breaker in trouble, and when it was heard. */
 function AgentLine({
   agent,
   fault,
@@ -198,6 +198,9 @@ function AgentLine({
         </span>
         {fault && (
           <span className="block truncate text-t1 text-ink-2">Made to fail: {faultKinds[fault]}</span>
+        )}
+        {agent.keys.every(({ endedAt }) => endedAt !== undefined) && (
+          <span className="block truncate text-t1 text-ink-2">No key left: nothing it signs is believed</span>
         )}
       </span>
       {troubled && <BreakerMark shown={troubled.shown} />}
