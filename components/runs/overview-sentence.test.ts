@@ -12,9 +12,14 @@ describe('the sentence of the overview', () => {
   it('says when nothing does', () => {
     expect(overviewSentence({ ...none, endedToday: 1 })).toBe('Nothing needs you, 1 run ended today.')
   })
+  it('counts apart what stands still for no person', () => {
+    expect(overviewSentence({ ...none, resting: 3, rolledBack: 1, running: 2 })).toBe(
+      '1 rolled-back run waits for a choice, 2 runs stand still, 2 are running.',
+    )
+  })
   it('does not say so while a run that was rolled back waits for a choice', () => {
     expect(overviewSentence({ ...none, resting: 2, rolledBack: 1 })).toBe(
-      '1 rolled-back run waits for a choice, 0 runs ended today.',
+      '1 rolled-back run waits for a choice, 1 run stands still, 0 runs ended today.',
     )
   })
 })

@@ -6,6 +6,7 @@ export function overviewSentence({
   waiting,
   failing,
   running,
+  resting,
   rolledBack,
   endedToday,
 }: Overview['counts']): string {
@@ -15,6 +16,8 @@ export function overviewSentence({
     failing > 0 && `${count(failing, 'run has failed', 'runs have failed')}`,
   ].filter((part) => part !== false)
   if (parts.length === 0) parts.push('Nothing needs you')
+  const still = resting - rolledBack
+  if (still > 0) parts.push(`${count(still, 'run stands', 'runs stand')} still`)
   parts.push(
     running > 0
       ? `${running} ${running === 1 ? 'is' : 'are'} running`

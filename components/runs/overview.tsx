@@ -125,7 +125,7 @@ function Rooms({ data }: { data: OverviewData }) {
             runs={data.recent}
             href={links.runs()}
             all="All runs"
-            empty="No run has ended yet."
+            empty="No other run has ended yet."
             when="ended"
           />
         </div>

@@ -1,6 +1,7 @@
 import Link from 'next/link'
 import { RelativeTime, Took } from '@/components/ui/relative-time'
 import { runLook, StateShape } from '@/components/ui/state'
+import { count } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
 import type { RunRow } from '@/lib/view/wire'
@@ -40,6 +41,12 @@ export function RunListItem({
             {run.waitsIn ? (
               <span className="text-waiting-ink">
                 waiting for {run.waitsIn.role}, in {run.waitsIn.workflow}
+              </span>
+            ) : run.waitsFor ? (
+              run.waitsFor
+            ) : when === 'moved' && run.openApprovals > 0 ? (
+              <span className="text-waiting-ink">
+                {count(run.openApprovals, 'question')} for a person, under “Needs a person”
               </span>
             ) : (
               <Steps run={run} />

@@ -17,6 +17,7 @@ import { RelativeTime, Took } from '@/components/ui/relative-time'
 import { Skeleton } from '@/components/ui/skeleton'
 import { RunMark, runLooks, StateMark } from '@/components/ui/state'
 import { Tag } from '@/components/ui/tag'
+import { count } from '@/lib/ui/format-time'
 import type { RunFilter } from '@/lib/ui/keys'
 import { links } from '@/lib/ui/links'
 import { useMedia } from '@/lib/ui/media'
@@ -93,10 +94,14 @@ export function Runs() {
         </EmptyState>
       )}
       <p className="sr-only" aria-live="polite">
-        {rows && filtered ? `${rows.length}${query.hasNextPage ? ' or more' : ''} runs found` : ''}
+        {rows && filtered ? foundWords(rows.length, query.hasNextPage) : ''}
       </p>
     </>
   )
+}
+
+function foundWords(n: number, more: boolean): string {
+  return more ? `${n} or more runs found` : `${count(n, 'run')} found`
 }
 
 /** 250 ms after the last letter: one question to the server a word, not a letter. */

@@ -7,12 +7,18 @@ import { rowsWithWaits } from '../children'
 import { route } from '../current'
 import { json } from '../http/route'
 import type { Installation } from '../installation'
+import { rowsWithReasons } from '../run-waits'
 
 /** Rows of each part of the overview; the lists have the rest. */
 const shown = 8
 const dayMs = 24 * 3600 * 1000
+/** Ended, and not well. What fails under way stands where it stands, and its row says so. */
+const failed: RunFilter = { failing: true, status: ['ended'], parent: 'none' }
 /** Under way, and not only waiting for a person: those stand under what needs one. */
-const moving = ['running', 'cancelling', 'rolling_back'] as const
+const moving: RunFilter[] = [
+  { status: ['running', 'cancelling'], parent: 'none' },
+  { status: ['rolling_back'], asking: false, parent: 'none' },
+]
 /** Nothing moves in them: whatever was asked about them besides, and those that wait for no person. */
 const resting: RunFilter[] = [
   { status: ['rolled_back', 'paused'], parent: 'none' },
@@ -29,25 +35,26 @@ export const getOverview = route(
 export async function overviewOf(installation: Installation, principal: Principal): Promise<Overview> {
   const { runs, approvals } = installation.store
   const now = installation.ports.timer.now()
-  const [waiting, failing, running, still, recent, counts, openByRole] = await Promise.all([
+  const [waiting, failing, failedCount, running, still, recent, counts, openByRole] = await Promise.all([
     approvals.open({}, { limit: shown }),
-    runs.list({ failing: true, parent: 'none' }, { limit: shown }),
-    runs.list({ status: [...moving], parent: 'none' }, { limit: shown }),
-    atRest(installation),
-    runs.list({ status: ['ended'], parent: 'none' }, { limit: shown }),
+    runs.list(failed, { limit: shown }),
+    runs.count(failed),
+    newest(installation, moving),
+    newest(installation, resting),
+    runs.list({ status: ['ended'], failing: false, parent: 'none' }, { limit: shown }),
     runs.counts(now - dayMs),
     approvals.openByRole(),
   ])
   return {
     waiting: await Promise.all(waiting.items.map((item) => approvalRowOf(installation, item, principal))),
     failing: failing.items.map(runRowOf),
-    running: await rowsWithWaits(installation, running.items),
-    resting: still.rows,
+    running: running.rows,
+    resting: await rowsWithReasons(installation, still.rows),
     recent: recent.items.map(runRowOf),
     counts: {
       waiting: openByRole.reduce((sum, { open }) => sum + open, 0),
-      failing: counts.failing,
-      running: moving.reduce((sum, status) => sum + counts.byStatus[status], 0),
+      failing: failedCount,
+      running: running.count,
       resting: still.count,
       rolledBack: counts.byStatus.rolled_back,
       endedToday: counts.endedSince,
@@ -55,10 +62,17 @@ export async function overviewOf(installation: Installation, principal: Principa
   }
 }
 
-/** The newest runs at rest, and how many there are. */
-async function atRest({ store: { runs } }: Installation): Promise<{ rows: RunRow[]; count: number }> {
-  const lists = await Promise.all(resting.map((filter) => runs.list(filter, { limit: shown })))
-  const counts = await Promise.all(resting.map((filter) => runs.count(filter)))
+/** The newest runs that any of these finds, with what they wait for below them, and how many there are. */
+async function newest(
+  installation: Installation,
+  filters: RunFilter[],
+): Promise<{ rows: RunRow[]; count: number }> {
+  const { runs } = installation.store
+  const lists = await Promise.all(filters.map((filter) => runs.list(filter, { limit: shown })))
+  const counts = await Promise.all(filters.map((filter) => runs.count(filter)))
   const found = lists.flatMap(({ items }) => items).sort((a, b) => b.startedAt - a.startedAt)
-  return { rows: found.slice(0, shown).map(runRowOf), count: counts.reduce((sum, n) => sum + n, 0) }
+  return {
+    rows: await rowsWithWaits(installation, found.slice(0, shown)),
+    count: counts.reduce((sum, n) => sum + n, 0),
+  }
 }
