@@ -4,19 +4,21 @@ import { Actor } from '@/components/ui/actor'
 import { Fact, Facts } from '@/components/ui/facts'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { StateShape } from '@/components/ui/state'
+import { breadth } from '@/lib/rollback/conflict'
 import { links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
 import { asSentence, plainActor } from '@/lib/view/frame'
 import type { RollbackView } from '@/lib/view/wire'
 import { scopeWords } from './plan-words'
 
-type Side = Pick<RollbackView, 'scope' | 'by'>
+type Reach = Pick<RollbackView, 'scope' | 'only'>
+type Side = Reach & Pick<RollbackView, 'by'>
 
 /** Who won of two rollbacks and why: the broader one wins, and of equals the earlier (cascade section 6.8). */
-export function winnerWords(winner: Side, loser: Pick<Side, 'scope'>): string {
+export function winnerWords(winner: Side, loser: Reach): string {
   const won = `${whose(winner)} won`
-  return reach[winner.scope] > reach[loser.scope]
-    ? `${won}: it takes back “${lower(scopeWords[winner.scope])}”, the other “${lower(scopeWords[loser.scope])}”, and the broader of two wins.`
+  return breadth(winner) > breadth(loser)
+    ? `${won}: it takes back “${lower(reachWords(winner))}”, the other “${lower(reachWords(loser))}”, and the broader of two wins.`
     : `${won}: it reaches as far and was asked for first, and of two that reach as far the earlier wins.`
 }
 
@@ -25,9 +27,11 @@ export function whose({ by }: Pick<Side, 'by'>): string {
   return by === 'engine' ? 'The one this run began by itself' : `${plainActor(by)}’s rollback`
 }
 
-const lower = (words: string) => `${words.charAt(0).toLowerCase()}${words.slice(1)}`
+function reachWords({ scope, only }: Reach): string {
+  return only ? 'This step and what used it' : scopeWords[scope]
+}
 
-const reach: Record<RollbackView['scope'], number> = { single: 0, sub_dag: 1, full_workflow: 2 }
+const lower = (words: string) => `${words.charAt(0).toLowerCase()}${words.slice(1)}`
 
 /** A rollback that this one met: whose it is, how far it reaches, since when, and why it goes on. */
 export function Conflict({
@@ -63,7 +67,7 @@ export function Conflict({
           <Actor id={other.by} /> <RelativeTime at={other.askedAt} className="text-ink-3" />
         </Fact>
         <Fact label="How far">
-          {scopeWords[other.scope]}
+          {reachWords(other)}
           {other.scope !== 'full_workflow' && `, from before ${labelOf(other.node)}`}
         </Fact>
         {other.reason && <Fact label="Reason">{asSentence(other.reason)}</Fact>}

@@ -138,7 +138,8 @@ export function Preview({
       </div>
       <aside
         aria-label="Rollback"
-        className="min-h-0 overflow-y-auto px-4 pb-4 pt-5 max-md:flex-1 max-md:pb-8"
+        // Words for screen readers are placed in it: else they make the document as long as what scrolls here.
+        className="relative min-h-0 overflow-y-auto px-4 pb-4 pt-5 max-md:flex-1 max-md:pb-8"
       >
         {query.isError && !plan ? (
           <ErrorNote
@@ -174,7 +175,13 @@ export function Preview({
             )}
             <h2 className="text-balance text-t3 tracking-[-0.01em]">{sentenceOf(plan, overwrite)}</h2>
             <Because fold={fold} />
-            <ScopeChoice plan={plan} overwrite={overwrite} may={detail.may} onScope={onScope} />
+            <ScopeChoice
+              plan={plan}
+              overwrite={overwrite}
+              underWay={underWay}
+              may={detail.may}
+              onScope={onScope}
+            />
             <CannotUndo plan={plan} />
             <ChangedSince
               plan={plan}

@@ -100,7 +100,8 @@ export function Progress({
       ) : (
         <aside
           aria-label="Rollback"
-          className="min-h-0 overflow-y-auto px-4 pb-4 pt-5 max-md:flex-1 max-md:pb-8"
+          // Words for screen readers are placed in it: else they make the document as long as what scrolls here.
+          className="relative min-h-0 overflow-y-auto px-4 pb-4 pt-5 max-md:flex-1 max-md:pb-8"
         >
           <Told
             run={run}
@@ -193,6 +194,14 @@ function Told({
           labelOf={labelOf}
         />
       )}
+      {parts.length > 0 && (
+        <div className="md:hidden">
+          <div className="-mx-4 mb-2 border-t">
+            <Phases parts={parts} rollback={rollback} />
+          </div>
+          {asked && <PhoneVotes parts={parts} rollback={rollback} />}
+        </div>
+      )}
       {rollback.question && (
         <section aria-label="Decision" className="-mx-4 mb-4 border-y">
           <Decision
@@ -204,14 +213,6 @@ function Told({
         </section>
       )}
       {rollback.decided && rollback.decided.by !== 'engine' && <DecidedBy decided={rollback.decided} />}
-      {parts.length > 0 && (
-        <div className="md:hidden">
-          <div className="-mx-4 mb-2 border-t">
-            <Phases parts={parts} rollback={rollback} />
-          </div>
-          {asked && <PhoneVotes parts={parts} rollback={rollback} />}
-        </div>
-      )}
       <Facts label={120}>
         {rollback.acts.map((act) => {
           const of = byStep.get(planKey(act))

@@ -1,8 +1,9 @@
 'use client'
 import { Fragment } from 'react'
 import { cx } from '@/components/ui/cx'
+import { breadth } from '@/lib/rollback/conflict'
 import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
-import type { RollbackPlanView, RunDetail } from '@/lib/view/wire'
+import type { RollbackPlanView, RollbackView, RunDetail } from '@/lib/view/wire'
 import { LockIcon } from './fates'
 import { scopeWords, sentenceOf } from './plan-words'
 
@@ -10,15 +11,22 @@ import { scopeWords, sentenceOf } from './plan-words'
 export function ScopeChoice({
   plan,
   overwrite,
+  underWay,
   may,
   onScope,
 }: {
   plan: RollbackPlanView
   /** What was changed since is put back, too. */
   overwrite: boolean
+  /** The rollback that this one would take over. */
+  underWay: Pick<RollbackView, 'scope' | 'only'> | undefined
   may: RunDetail['may']
   onScope: (scope: RollbackScope, only: RollbackOnly | undefined) => void
 }) {
+  const tooNarrow = (scope: RollbackScope, only?: RollbackOnly) =>
+    underWay && breadth({ scope, ...(only && { only }) }) <= breadth(underWay)
+      ? 'It reaches no further than the one under way, and would be refused.'
+      : undefined
   return (
     <fieldset className="mb-4">
       <legend className="mb-1 text-t1 text-ink-3">How far</legend>
@@ -35,7 +43,7 @@ export function ScopeChoice({
                     : 'Of what followed, only what was made from its output.'
                 }
                 chosen={plan.only === 'dependents'}
-                refused={undefined}
+                refused={tooNarrow('sub_dag', 'dependents')}
                 onChoose={() => onScope('sub_dag', 'dependents')}
               />
             )}
@@ -50,6 +58,7 @@ export function ScopeChoice({
               chosen={scope.scope === plan.scope && plan.only === undefined}
               refused={
                 scope.forbidden ??
+                tooNarrow(scope.scope) ??
                 (scope.scope === 'full_workflow' && !may.rollBackAll ? 'Coordinator only.' : undefined)
               }
               onChoose={() => onScope(scope.scope, undefined)}

@@ -40,7 +40,7 @@ function overlaps(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
 }
 
 /** Full workflow over sub-DAG over single step; a sub-DAG without what merely followed stands between the last two. */
-function breadth({ scope, only }: Claim): number {
+export function breadth({ scope, only }: Pick<Claim, 'scope' | 'only'>): number {
   if (scope === 'sub_dag') return only === 'dependents' ? 1 : 2
   return scope === 'single' ? 0 : 3
 }
