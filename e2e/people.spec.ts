@@ -156,6 +156,13 @@ test('the inbox is worked through with j, k, a and x alone', async ({ page, api 
   await expect(page.getByText('Approved “Save the note”')).toBeVisible()
   await expect.poll(async () => (await api.approval(second.question)).decision?.verdict).toBe('approve')
 
+  // The next question came by itself: a key that was meant for the one before answers nothing.
+  await expect(decision).not.toContainText('notes/keys-2.md')
+  await expect(decision.getByRole('heading', { level: 2 })).toBeVisible()
+  await page.keyboard.press('a')
+  await expect(decision.getByRole('alert')).toContainText('This is another question')
+  expect((await api.approval(first.question)).state).toBe('open')
+
   await page.goto(`/approvals?item=${first.question}`)
   await expect(decision).toContainText('notes/keys-1.md')
   await page.keyboard.press('x')
