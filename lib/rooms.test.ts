@@ -17,6 +17,8 @@ const root = path.resolve(import.meta.dirname, '..')
 
 /** Words shared across rooms, types alone: they may be imported wherever the table says `terms`. */
 const terms = ['hitl/terms', 'rollback/terms', 'checkpoint/terms', 'breaker/terms', 'pool/terms']
+/** The plan's words and counts, and which of two rollbacks is broader: the preview says what the server would. */
+const planWords = ['rollback/conflict', 'rollback/counts', 'rollback/sentence']
 const engineMay = 'base ect workflow nodes policy breaker pool checkpoint rollback hitl triggers'.split(' ')
 const workerMay = [...engineMay, 'engine', 'store', 'runners']
 const serverMay = [...workerMay, 'formats', 'view', 'worker', 'auth']
@@ -45,7 +47,10 @@ const mayImport: Record<string, string[]> = {
   server: [...serverMay, 'examples/lab/story'],
   cli: [...serverMay, 'server', 'examples/lab/packs'],
   ui: ['base', 'workflow', 'nodes', 'view', ...terms],
-  components: ['base', 'workflow', 'nodes', 'view', 'ui', 'auth/sign-in-words', 'hitl/roles', ...terms],
+  components: [
+    ...['base', 'workflow', 'nodes', 'view', 'ui', 'auth/sign-in-words', 'hitl/roles'],
+    ...[...planWords, ...terms],
+  ],
   app: ['server', 'auth', 'view', 'ui', 'components', 'base/problem'],
 }
 

@@ -4,7 +4,8 @@ import type { Wash } from '@/components/run-graph/wash'
 import { CompensateIcon, Icon, NoUndoIcon } from '@/components/ui/icons'
 import { stateLooks } from '@/components/ui/state'
 import type { RollbackPlanView } from '@/lib/view/wire'
-import { nodeStands, previewStands, type StepFate, type StepStand } from './step-fates'
+import type { StepFate } from './plan-words'
+import { nodeStands, previewStands, type StepStand } from './step-fates'
 
 function BackIcon(props: { className?: string }): ReactNode {
   return <Icon {...props}>{stateLooks.rolled_back.shape}</Icon>

@@ -7,7 +7,8 @@ import { edgeKey } from '@/lib/view/edge-frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RollbackPlanView } from '@/lib/view/wire'
 import { fateIcons, washesOf } from './fates'
-import { legendOf, type StepFate, type StepStand } from './step-fates'
+import type { StepFate } from './plan-words'
+import { legendOf, type StepStand } from './step-fates'
 
 /** Fates whose effects are taken back, or should be: the edges between them turn violet. */
 const reaching = new Set<StepFate>(['restored', 'compensated', 'irreversible', 'refused', 'reset'])

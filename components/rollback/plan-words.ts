@@ -3,8 +3,10 @@ import { planSentence } from '@/lib/rollback/sentence'
 import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
 import { count } from '@/lib/ui/format-time'
 import { beginsRuns } from '@/lib/view/child-kinds'
-import type { PlanStep, RollbackActView, RollbackPlanView } from '@/lib/view/wire'
-import type { StepFate } from './step-fates'
+import type { PlanFate, PlanStep, RollbackActView, RollbackPlanView } from '@/lib/view/wire'
+
+/** `changed`: it would be restored, but somebody else changed its target since, and nobody said to put it back. */
+export type StepFate = PlanFate | 'changed'
 
 export const scopeWords: Record<RollbackScope, string> = {
   single: 'This step',

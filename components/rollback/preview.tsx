@@ -31,13 +31,14 @@ import {
   planKey,
   planName,
   planSentenceOf,
+  type StepFate,
   sentenceOf,
   setBackListed,
   setBackWords,
   whyNot,
 } from './plan-words'
 import { ScopeChoice } from './scope-choice'
-import { fateWords, previewStands, type StepFate } from './step-fates'
+import { fateWords, previewStands } from './step-fates'
 
 /** The plan before anything is done: on the graph, in a sentence, step by step, and the button that repeats it. */
 export function Preview({

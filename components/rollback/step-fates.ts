@@ -3,11 +3,8 @@
  * the list beside them all say it by this one fold, so that their numbers are the same.
  */
 import { type AgentStep, stepKey } from '@/lib/view/agent-parts'
-import type { PlanFate, PlanStep, RollbackPlanView, RollbackView, ShownState } from '@/lib/view/wire'
-import { nodeFates } from './plan-words'
-
-/** `changed`: it would be restored, but somebody else changed its target since, and nobody said to put it back. */
-export type StepFate = PlanFate | 'changed'
+import type { PlanStep, RollbackPlanView, RollbackView, ShownState } from '@/lib/view/wire'
+import { nodeFates, type StepFate } from './plan-words'
 
 interface FateWords {
   /** Under a step in the graph. */
