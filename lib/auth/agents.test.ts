@@ -141,14 +141,14 @@ describe('an agent', () => {
     const house = keyPair('house-1')
     const context = { ...at, ownKeys: parseKeySet({ keys: [house.jwk] }) }
     const id = 'spiffe://example.com/agent/thief'
-    for (const [taken, holder] of [
-      [{ ...own.jwk, kid: 'mine' }, '"edge-router-07"'],
-      [house.jwk, 'this installation itself'],
+    for (const [taken, kid, holder] of [
+      [{ ...own.jwk, kid: 'mine' }, 'mine', '"edge-router-07"'],
+      [house.jwk, 'house-1', 'this installation itself'],
     ] as const) {
       const wrong = agent({ id, name: 'thief', jwks: { keys: [taken] } })
       const problem = await refusal(registerAgent(context, wrong, 'person:ada'))
       expect(problem).toMatchObject({ code: 'bad_request', data: { field: 'jwks' } })
-      expect(problem.message).toContain(`The key "${taken.kid}" belongs to ${holder}`)
+      expect(problem.message).toContain(`The key "${kid}" belongs to ${holder}`)
       expect(await at.agents.get(id)).toBeUndefined()
     }
   })
