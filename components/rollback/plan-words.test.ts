@@ -77,7 +77,7 @@ describe('the words of a plan', () => {
       { restored: 2, changed: 1, reset: 1, agents: 1 },
       { steps: [agent('x', true), agent('y')] },
     )
-    expect(buttonWords(one)).toBe('Restore 1 step on 1 agent, ask first about 1 changed since, set back 1')
+    expect(buttonWords(one)).toBe('Restore 1 step on 1 agent, ask first about 1, set back 1')
     expect(buttonWords(one, true)).toBe('Restore 2 steps on 2 agents, set back 1')
   })
   it('count what came of it as the plan does, apart from what was only set back', () => {

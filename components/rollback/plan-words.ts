@@ -37,7 +37,7 @@ export function buttonWords(plan: Counted, overwrite = false): string {
   const deeds = [
     { verb: 'restore', n: restored - changed, after: on },
     { verb: 'compensate', n: compensated, after: on },
-    { verb: 'ask first about', n: changed, after: ' changed since' },
+    { verb: 'ask first about', n: changed, after: restored > changed ? '' : ' changed since' },
     { verb: 'set back', n: reset, after: '' },
   ].filter(({ n }) => n > 0)
   if (deeds.length === 0)

@@ -202,7 +202,8 @@ export function Preview({
               )}
             </Field>
             <HoldButton
-              className="mt-3 h-9 w-full"
+              wraps
+              className="mt-3 w-full"
               busy={asking || stale}
               disabled={!detail.may.rollBack || whyNot(plan) !== undefined}
               onHeld={() => void execute()}

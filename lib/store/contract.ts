@@ -694,9 +694,10 @@ function listingRuns(store: () => Store): void {
       failedCount: 1,
       endedAt: 4_500,
     })
+    const well = await start(3_700, { status: 'ended', terminal: 'success', endedAt: 4_600 })
     const list = async (filter: Parameters<Store['runs']['list']>[0]) =>
       ids((await store().runs.list(filter, { limit: 10 })).items)
-    expect(await list({ terminal: ['success'], stopped: 'none' })).toEqual([])
+    expect(await list({ terminal: ['success'], stopped: 'none' })).toEqual([well])
     expect(await list({ stopped: 'flagged' })).toEqual([flagged])
     expect((await store().runs.get(exhausted))?.stopped).toBe('exhausted')
     expect((await store().runs.get(cancelled))?.stopped).toBe('cancelled')
@@ -705,7 +706,7 @@ function listingRuns(store: () => Store): void {
     expect(await list({ stopped: 'cancelled' })).toEqual([cancelled])
     expect(await list({ stopped: 'exhausted' })).toEqual([exhausted])
     expect(await list({ failing: true })).toEqual([flagged, failed])
-    expect(await list({ failing: false })).toEqual([exhausted, cancelled])
+    expect(await list({ failing: false })).toEqual([well, exhausted, cancelled])
     expect((await store().runs.counts(0)).failing).toBe(2)
   })
 

@@ -92,7 +92,8 @@ const isFailing: Prisma.RunWhereInput = {
   OR: [
     { status: { notIn: ['ended', 'rolled_back'] }, failedCount: { gt: 0 } },
     { status: 'ended', terminal: { in: ['failed', 'partial', 'escalated'] }, stopped: null },
-    { status: 'ended', stopped: 'flagged' },
+    // Without the first of these its negation would be unknown, not true, of a run that was never stopped.
+    { status: 'ended', AND: [{ stopped: { not: null } }, { stopped: 'flagged' }] },
   ],
 }
 
