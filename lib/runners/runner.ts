@@ -424,8 +424,6 @@ export interface UndoRequest {
   requestJti: string
   /** What somebody else changed since is put back, too: in the runs that the step began. */
   overwrite?: true
-  /** Who asked for it, where that was a person. */
-  person?: string
   /** What `perform` gave, when its completion was recorded; compensating requests are rendered from it. */
   output?: Json
 }

@@ -499,13 +499,7 @@ describe('child runs', () => {
 })
 
 describe('a rollback of a step with child runs', () => {
-  async function rollBack(
-    bench: Bench,
-    ports: WorkerPorts,
-    runId: RunId,
-    node: string,
-    by = 'person:ada',
-  ): Promise<void> {
+  async function rollBack(bench: Bench, ports: WorkerPorts, runId: RunId, node: string): Promise<void> {
     const plan = await makePlan(ports, runId, { node, scope: 'sub_dag', mayCoordinate: true })
     const command: Command = {
       type: 'roll_back',
@@ -516,7 +510,7 @@ describe('a rollback of a step with child runs', () => {
       plan: jsonValue(plan).hash,
       seq: plan.seq,
       reason: 'It was wrong',
-      by,
+      by: 'person:ada',
       deadlineS: 600,
     }
     await ports.book.execute(runId, command, { values: [jsonValue(plan)] })
@@ -566,31 +560,5 @@ describe('a rollback of a step with child runs', () => {
     expect(await look(ports, runId, (run) => run.rollbacks.get('rb_1')?.status)).toBe('completed')
     expect(bench.undone).toEqual(['c'])
     expect(await terminal(ports, child as RunId)).toBe('rolled_back')
-  })
-
-  it('looks at people before a critical step of a run below, unless a person asked for it', async () => {
-    for (const by of ['engine', 'person:ada']) {
-      const bench = new Bench({
-        parent: graphOf({ a: call('child') }),
-        child: graphOf({ c: step({ priority: 'critical' }) }),
-      })
-      const ports = bench.process('one')
-      const runId = await bench.begin(ports, 'parent')
-      startWorker(ports, 'one')
-      await bench.pass(60_000, ended(ports, runId))
-      const [child = '' as RunId] = await bench.children(runId)
-      await rollBack(bench, ports, runId, 'a', by)
-      const asked = await look(ports, child, ({ approvals }) => [...approvals.values()][0])
-      expect(asked?.kind).toBe(by === 'engine' ? 'rollback_critical' : undefined)
-      if (asked) {
-        expect(bench.undone).toEqual([])
-        const { id: approval, action } = asked
-        const answer = { verdict: 'approve', by: 'person:bo', comment: '' } as const
-        await ports.book.execute(child, { type: 'decide', approval, action, ...answer })
-        await bench.pass(60_000, async () => (await status(ports, runId)) === 'rolled_back')
-      }
-      expect(bench.undone).toEqual(['c'])
-      expect(await look(ports, runId, (run) => run.rollbacks.get('rb_1')?.status)).toBe('completed')
-    }
   })
 })

@@ -123,8 +123,8 @@ class ChildRollback {
     })
     if (plan.forbidden?.code === 'rollback_nothing') return 'nothing'
     if (plan.forbidden?.code === 'rollback_busy') return 'moved_on'
-    const { reason, overwrite, person = 'engine' } = this.request
-    const wish = { rollback: this.rollback, reason, by: person, overwrite }
+    const { reason, overwrite } = this.request
+    const wish = { rollback: this.rollback, reason, by: 'engine', overwrite }
     try {
       await executePlan(this.ports, child, plan, wish, { lease: this.step.lease, lost: this.step.lost })
       return 'asked'

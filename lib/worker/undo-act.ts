@@ -433,7 +433,6 @@ async function requestOf(
     requestToken: holder === undefined ? '' : await signer.sign(claims),
     requestJti: jti,
     ...(rollback.overwrite && { overwrite: true as const }),
-    ...(rollback.by.startsWith('person:') && { person: rollback.by }),
   }
 }
 

@@ -163,6 +163,8 @@ class Coordinator {
     const { by } = noted.rollback
     if (plan.scope === 'single' || by.startsWith('person:')) return false
     const found = await this.read((run) => {
+      // A run that is taken back with the step that began it: that was agreed to with that step.
+      if (run.start?.parentWid !== undefined && by === 'engine') return undefined
       const step = acts.find(({ node }) => run.graph.nodes.get(node)?.priority === 'critical')
       return step && { step, role: run.graph.nodes.get(step.node)?.approval?.role ?? 'operator' }
     })
