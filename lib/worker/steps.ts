@@ -32,6 +32,9 @@ import { readJson } from './run-book'
 import { RunValues } from './run-values'
 import { jsonValue } from './values'
 
+/** A run that is out of its time has recorded so after this long. */
+const afterEndMs = 250
+
 /** A step as it stood when it was read from the run; kept outside the book's turn. */
 interface Standing {
   node: GraphNode
@@ -466,9 +469,17 @@ export class Steps {
       const failure = failureOf(how.late ?? lateFor(node))
       await this.execute({ type: 'failed', node: node.id, visit, attempt, failure })
     } else {
+      if (how.late?.code === outOfRunTime && !(await this.afterRun(standing))) return
       const sentence = `Did this take effect? ${action.sentence}`
       await this.execute({ type: 'unknown', node: node.id, visit, attempt, sentence })
     }
+  }
+
+  /** Waits until the run's own end is recorded: that stopped the step, and so that is what the run says. False when stopped. */
+  private async afterRun({ endsAt: runEnds = 0 }: Standing): Promise<boolean> {
+    const stop = AbortSignal.any([this.hold.lost, this.draining])
+    await this.ports.timer.waitUntil(runEnds + afterEndMs, stop)
+    return !stop.aborted
   }
 
   /** A breaker lets nobody look at the target now. The attempt stays as it is, and is looked at again. */
