@@ -69,7 +69,7 @@ test('a broader rollback takes over a narrower one under way, and both sides see
   const run = await api.startRun('moved-and-steered')
   await expect.poll(async () => (await api.run(run)).row.status, { timeout: 45_000 }).toBe('ended')
 
-  const { page: other } = await someone(browser, house, signedIn, 'grace', ['operator', 'coordinator'])
+  const { page: other } = await someone(browser, house, signedIn, 'hedy', ['operator', 'coordinator'])
   const third = await page.context().newPage()
   for (const one of [page, other, third]) await one.goto(`/runs/${run}/rollback?node=steer-0&scope=sub_dag`)
   await expect(page.getByRole('heading', { name: /^Restores 14 steps/ })).toBeVisible()
@@ -96,10 +96,10 @@ test('a broader rollback takes over a narrower one under way, and both sides see
     await test.step('and takes it over at the first asking', async () => {
       await hold(other, /^Restore \d+ steps?/)
       const won = other.getByRole('region', { name: 'This one won, and took a narrower rollback over.' })
-      await expect(won).toContainText('grace’s rollback won', { timeout: 30_000 })
+      await expect(won).toContainText('hedy’s rollback won', { timeout: 30_000 })
       await expect(won).toContainText('the broader of two wins')
       const lost = page.getByRole('region', { name: 'This one lost: a broader rollback took it over.' })
-      await expect(lost).toContainText('grace’s rollback won')
+      await expect(lost).toContainText('hedy’s rollback won')
       await expect(lost).toContainText('What was not taken back here, it takes back')
       await isClean(page)
     })
