@@ -1,13 +1,13 @@
 'use client'
-import Link from 'next/link'
 import { Button } from '@/components/ui/button'
 import { RelativeTime } from '@/components/ui/relative-time'
-import { StateMark, StateShape } from '@/components/ui/state'
+import { StateShape } from '@/components/ui/state'
 import { links } from '@/lib/ui/links'
 import type { AboutRollback } from '@/lib/view/question-wire'
 import { isChangedSince } from '@/lib/view/warning'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { againWords } from './again-words'
+import { CameOfIt } from './came-of-it'
 import { ProbeProgress } from './probe-progress'
 import { cameOf, decidedWords } from './words'
 
@@ -39,7 +39,9 @@ export function Decided({ card, onNext }: { card: ApprovalCard; onNext: (() => v
         <ProbeProgress approval={card.id} about={card.about} since={decision.at} />
       )}
       {card.about?.what === 'rollback' && decision?.verdict === 'ask_again' && (
-        <AskedAgain approval={card.id} about={card.about} />
+        <p className="mt-3 border-t pt-3 font-medium">
+          <CameOfIt {...againWords(card.about.now, card.id)} />
+        </p>
       )}
       <div className="mt-3 flex flex-wrap gap-2">
         {onNext && (
@@ -63,21 +65,4 @@ export function Decided({ card, onNext }: { card: ApprovalCard; onNext: (() => v
 /** The same rollback as a preview, where what was changed since can be put back, too. */
 function placeOf({ node, scope, only }: AboutRollback) {
   return { node, scope, ...(only && { only }) }
-}
-
-/** Those that said no are asked again: how far that is, and the question that comes of it, for whoever wants it. */
-function AskedAgain({ approval, about }: { approval: string; about: AboutRollback }) {
-  const { state, words, anew } = againWords(about.now, approval)
-  return (
-    <p className="mt-3 border-t pt-3 font-medium">
-      <StateMark state={state} className="items-start! whitespace-normal! [&>svg]:mt-0.5">
-        {words}{' '}
-        {anew && (
-          <Link href={links.approvals({ item: anew })} className="underline underline-offset-4">
-            Open the new question
-          </Link>
-        )}
-      </StateMark>
-    </p>
-  )
 }

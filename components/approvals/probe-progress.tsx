@@ -6,6 +6,7 @@ import { links } from '@/lib/ui/links'
 import { useApproval } from '@/lib/ui/queries'
 import { asSentence } from '@/lib/view/frame'
 import type { AboutCircuit } from '@/lib/view/question-wire'
+import { CameOfIt } from './came-of-it'
 import { concerned, probeOutcome, probesSentence } from './probe-words'
 
 /** Breakers that are listed; the rest are counted. */
@@ -36,14 +37,11 @@ export function ProbeProgress({
   return (
     <section aria-label={`Probes to ${downstream.name}`} className="mt-3 border-t pt-3">
       <p className="font-medium" suppressHydrationWarning>
-        <StateMark state={state} className="items-start! whitespace-normal! [&>svg]:mt-0.5">
-          {question?.state === 'open' ? asSentence(question.sentence) : words}{' '}
-          {anew && (
-            <Link href={links.approvals({ item: anew })} className="underline underline-offset-4">
-              Open the new question
-            </Link>
-          )}
-        </StateMark>
+        <CameOfIt
+          state={state}
+          words={question?.state === 'open' ? asSentence(question.sentence) : words}
+          anew={anew}
+        />
       </p>
       <ul className="mt-2">
         {told.slice(0, listedAtMost).map((row) => {
