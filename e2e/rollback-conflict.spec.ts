@@ -101,15 +101,15 @@ test('a broader rollback takes over a narrower one under way, and both sides see
       const lost = page.getByRole('region', { name: 'This one lost: a broader rollback took it over.' })
       await expect(lost).toContainText('hedy’s rollback won')
       await expect(lost).toContainText('What was not taken back here, it takes back')
-      await isClean(page)
     })
 
     await test.step('whoever asks for as much again is shown the winner', async () => {
       const title = 'Nothing was done: this one lost to a rollback under way.'
       const lost = third.getByRole('alert', { name: title })
+      await expect(third.getByRole('region', { name: 'hedy’s rollback is under way.' })).toBeVisible()
       await holdUntilTold(third, /^Restore \d+ steps?/, lost)
       await expect(lost).toContainText('reaches as far and was asked for first')
-      await isClean(third)
+      for (const one of [page, third]) await isClean(one)
     })
   } finally {
     await make(page, house, { kind: 'none' })

@@ -24,7 +24,8 @@ export interface HoldButtonProps {
 
 /**
  * A button that must be held for one second, by pointer or by Space or Enter: for what cannot be undone. A bar along its
- * foot fills meanwhile; letting go, leaving or losing focus takes it back. With reduced motion the bar fills in quarters.
+ * foot fills meanwhile; letting go, moving off or losing focus takes it back. A page that moves under the hand does not.
+ * With reduced motion the bar fills in quarters.
  */
 export function HoldButton({
   about,
@@ -39,6 +40,8 @@ export function HoldButton({
   const [heldMs, setHeldMs] = useState(0)
   const timer = useRef<number>(undefined)
   const begin = useRef(0)
+  /** Where the button stood when it was pressed: the hand may move within. */
+  const pressed = useRef<DOMRect>(undefined)
   const act = useRef(onHeld)
   act.current = onHeld
   const off = disabled || busy
@@ -68,6 +71,9 @@ export function HoldButton({
   const hand = useRef({ press, release })
   hand.current = { press, release }
   useEffect(() => {
+    if (off) hand.current.release()
+  }, [off])
+  useEffect(() => {
     if (!shortcut) return
     const modified = (event: KeyboardEvent) => event.metaKey || event.ctrlKey || event.altKey
     const down = (event: KeyboardEvent) => {
@@ -93,10 +99,15 @@ export function HoldButton({
       aria-busy={busy || undefined}
       title={about}
       aria-description={about ? `${about}. Hold for one second` : 'Hold for one second'}
-      onPointerDown={(event) => event.button === 0 && press()}
+      onPointerDown={(event) => {
+        if (event.button !== 0) return
+        event.currentTarget.setPointerCapture(event.pointerId)
+        pressed.current = event.currentTarget.getBoundingClientRect()
+        press()
+      }}
+      onPointerMove={(event) => pressed.current && !isWithin(event, pressed.current) && release()}
       onPointerUp={release}
-      onPointerLeave={release}
-      onPointerCancel={release}
+      onLostPointerCapture={release}
       onBlur={release}
       onKeyDown={(event) => {
         if (event.key !== ' ' && event.key !== 'Enter') return
@@ -130,4 +141,8 @@ export function HoldButton({
       )}
     </button>
   )
+}
+
+function isWithin({ clientX, clientY }: { clientX: number; clientY: number }, box: DOMRect): boolean {
+  return clientX >= box.left && clientX <= box.right && clientY >= box.top && clientY <= box.bottom
 }
