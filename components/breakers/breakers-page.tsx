@@ -134,6 +134,7 @@ function Loaded({
         key={row.id}
         row={row}
         hold={row.held ? data.holds.find(({ downstream }) => downstream.id === row.downstream.id) : undefined}
+        question={detail.data?.pages[0]?.question}
         now={now}
         tokens={detail.data?.pages[0] && (detail.data.pages[0].history[0]?.seq ?? 0)}
         historyShown={historyShown}

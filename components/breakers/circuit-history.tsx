@@ -106,14 +106,16 @@ function shapeOf({ what, to }: CircuitChangeView): ShownBreaker {
 
 /** "Opened: 9 of 12 calls failed, for 60 s". */
 function changeWords(change: CircuitChangeView): string {
-  const { what, calls, failures, cooldownS, reopened = 0, to, until } = change
+  const { what, by, calls, failures, cooldownS, reopened = 0, to, until } = change
   const span = cooldownS === undefined ? '' : `, for ${cooldownS} s`
   switch (what) {
     case 'opened':
       if (reopened > 0) return `Opened again: the probe failed${span}`
       return calls ? `Opened: ${failures ?? 0} of ${calls} calls failed${span}` : `Opened${span}`
     case 'probed':
-      return 'Half-open: one call went as a probe'
+      return by === undefined
+        ? 'Half-open: one call went as a probe'
+        : 'Half-open: a question went as a probe'
     case 'closed':
       return 'Closed: the probe succeeded'
     case 'forced':

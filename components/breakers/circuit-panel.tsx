@@ -10,10 +10,11 @@ import { useHydrated } from '@/lib/ui/hydrated'
 import { links } from '@/lib/ui/links'
 import { useMe } from '@/lib/ui/queries'
 import { shortId } from '@/lib/ui/short-id'
-import type { CircuitHoldView, CircuitRow } from '@/lib/view/circuit-wire'
+import type { CircuitHoldView, CircuitQuestion, CircuitRow } from '@/lib/view/circuit-wire'
 import { breakerWords, noCallsWords } from '@/lib/view/circuit-words'
 import { BreakerMark } from './breaker-mark'
 import { ForceDialog, LiftDialog } from './force-dialog'
+import { ProbeNow } from './probe-now'
 import { RateChart } from './rate-chart'
 import { Reported } from './reported'
 import { clockMinutes, doubledWords, nameOf, percentNumber } from './words'
@@ -22,6 +23,7 @@ import { clockMinutes, doubledWords, nameOf, percentNumber } from './words'
 export function CircuitPanel({
   row,
   hold,
+  question,
   now,
   tokens,
   historyShown,
@@ -30,6 +32,8 @@ export function CircuitPanel({
   row: CircuitRow
   /** The question that holds its probes. */
   hold: CircuitHoldView | undefined
+  /** What a probe by a person would ask. */
+  question: CircuitQuestion | undefined
   /** By the server's clock. */
   now: number
   /** How many changes its history has. */
@@ -56,6 +60,7 @@ export function CircuitPanel({
             {meaning(row)} <Waiting row={row} />
           </p>
           <Lately row={row} />
+          <ProbeNow row={row} question={question} now={now} />
         </>
       )}
       <Acts row={row} now={now} tokens={tokens} historyShown={historyShown} onHistory={onHistory} />
@@ -217,7 +222,7 @@ function meaning(row: CircuitRow): string {
     case 'open':
       return row.held
         ? 'Calls are refused at once until the question is answered.'
-        : 'Calls are refused at once.'
+        : 'Calls are refused at once. The first one after the cooldown is the probe, and nothing else closes it.'
     case 'half_open':
       return 'One call was let go as a probe; the others are refused until its answer is here.'
     case 'forced_open':

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
-import { badgeWords, spokenCircuit, underState } from './words'
+import { badgeWords, isProbeDue, spokenCircuit, underState } from './words'
 
 const now = 1_000_000
 const open: CircuitRow = {
@@ -29,6 +29,17 @@ describe('a breaker in words', () => {
     expect(badgeWords({ ...open, held: true }, now)).toEqual({ word: 'open, held', figure: '' })
     const forced = { to: 'open', by: 'person:ada', reason: 'x', since: now, until: now + 60_000 } as const
     expect(underState({ ...open, shown: 'forced_open', forced }, now)).toMatch(/^to \d\d:\d\d$/)
+  })
+
+  it('may be probed by a person once its cooldown is over, and nobody is asked about it or forced it', () => {
+    const due = { ...open, until: now }
+    expect(isProbeDue(due, now)).toBe(true)
+    expect(isProbeDue(due, now - 1)).toBe(false)
+    expect(isProbeDue({ ...due, held: true }, now)).toBe(false)
+    expect(isProbeDue({ ...due, status: 'half_open' }, now)).toBe(false)
+    const forced = { to: 'open', by: 'person:ada', reason: 'x', since: now, until: now + 1 } as const
+    expect(isProbeDue({ ...due, forced }, now)).toBe(false)
+    expect(isProbeDue({ ...due, reported: { at: now, run: 'run_1', token: 't' } }, now)).toBe(false)
   })
 
   it('knows no rate where nobody called within its window', () => {

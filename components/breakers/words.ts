@@ -43,6 +43,12 @@ export function badgeWords(row: CircuitRow, now: number): { word: string; figure
   return { word: [breakerWords[row.shown], under].filter(Boolean).join(', '), figure: '' }
 }
 
+/** Open, its cooldown over, and free to probe: the next call closes it, or nobody does. */
+export function isProbeDue(row: CircuitRow, now: number): boolean {
+  if (row.reported || row.held || (row.forced && row.forced.until > now)) return false
+  return row.status === 'open' && row.until !== undefined && row.until <= now
+}
+
 /** "traffic-monitor to classifier". */
 export function nameOf({ caller, downstream }: Pick<CircuitRow, 'caller' | 'downstream'>): string {
   return `${caller.name} to ${downstream.name}`

@@ -127,6 +127,9 @@ export const problemStatus = {
   sequence_taken: 409,
   probe_taken: 409,
   probe_held: 409,
+  // breakers, to people
+  circuit_open: 409,
+  probe_impossible: 422,
   internal: 500,
 } as const satisfies Record<string, number>
 

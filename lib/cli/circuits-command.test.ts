@@ -7,7 +7,7 @@ import { createLog } from '@/lib/server/log'
 import { openInstallation } from '@/lib/server/open-installation'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
 import { circuitId } from '@/lib/worker/circuit-entry'
-import { circuitLine, forceCommand, liftCommand, listCommand } from './circuits-command'
+import { circuitLine, forceCommand, liftCommand, listCommand, probeCommand } from './circuits-command'
 
 const data = fs.mkdtempSync(path.join(os.tmpdir(), 'holdpoint-circuits-'))
 const id = circuitId('workflow:failover', 'backend:default')
@@ -44,6 +44,14 @@ describe('holdpoint circuits', () => {
     expect(out[1]).not.toContain('next probe')
     expect(await liftCommand(id, { data, reason: 'mended' })).toBe(0)
     expect(out[3]).toContain(`${short}  closed`)
+  })
+
+  it('probes nothing that has no question without a side effect', async () => {
+    await expect(probeCommand(short, { data })).rejects.toMatchObject({
+      code: 'probe_impossible',
+      message:
+        'Nothing can be asked here without a side effect; the next call after the cooldown is the probe',
+    })
   })
 
   it('makes no installation where there is none: an empty list would read as calm', async () => {

@@ -49,6 +49,20 @@ export async function liftCommand(circuit: string, options: Options & { reason: 
   })
 }
 
+/** `holdpoint circuits probe CIRCUIT`: has one probe go, where no run calls; 5 when it fails. */
+export async function probeCommand(circuit: string, options: Options): Promise<number> {
+  return inKnownInstallation(options.data, async (house) => {
+    const { probeCircuit } = await import('@/lib/server/probe-circuit')
+    const probed = await probeCircuit(house, await idOf(house, circuit), caller())
+    if (options.json) console.log(JSON.stringify(probed))
+    else {
+      console.log(circuitLine(probed.circuit, Date.now()))
+      console.error(`holdpoint: ${probed.sentence}`)
+    }
+    return probed.ok ? exitCode.ok : exitCode.failed
+  })
+}
+
 function caller(): string {
   return `person:${os.userInfo().username}+cli`
 }

@@ -248,6 +248,15 @@ function addCircuits(program: Command, finish: Finish): void {
     .action(async (circuit, options) =>
       finish(await (await import('./circuits-command')).liftCommand(circuit, options)),
     )
+  circuits
+    .command('probe')
+    .description('ask the other side now whether it is well, after the cooldown: a good answer closes it')
+    .argument('<circuit>', 'its id, or how it begins')
+    .option('--data <folder>', dataHelp)
+    .option('--json', 'what came of it as one line of JSON')
+    .action(async (circuit, options) =>
+      finish(await (await import('./circuits-command')).probeCommand(circuit, options)),
+    )
 }
 
 function addPolicy(program: Command, finish: Finish): void {

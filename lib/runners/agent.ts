@@ -23,8 +23,9 @@ import { canonicalJson } from '@/lib/base/canonical-json'
 import { type Hash, hashJson, sha256 } from '@/lib/base/hash'
 import type { JsonObject } from '@/lib/base/json'
 import type { Downstream } from '@/lib/breaker/terms'
-import { agentConfig, spiffeId } from '@/lib/nodes/agent'
+import { type AgentConfig, agentConfig, spiffeId } from '@/lib/nodes/agent'
 import { narrowed } from '@/lib/nodes/node-kind'
+import type { GraphNode } from '@/lib/workflow/graph'
 import {
   checkpointAnswer,
   describeAnswer,
@@ -72,13 +73,19 @@ const sealedCheckpoint = z.strictObject({
 
 type Registered = RegisteredAgent
 
+/** What a request to an agent needs of its caller. */
+type Asking = Pick<
+  Effects,
+  'agents' | 'calls' | 'follows' | 'idempotencyKey' | 'now' | 'request' | 'signal' | 'until'
+>
+
 export const agentRunner: Runner = {
   async resolve(step) {
     const config = configOf(agentConfig, step.node)
     const named = config.input !== undefined || config.input_from !== undefined
     return {
       agent: config.agent,
-      operation: config.operation ?? oneLine(step.node.label || step.node.id, 200),
+      operation: operationOf(config, step.node),
       input: named
         ? await given(step, 'input', config.input, config.input_from)
         : await step.values.ofParents(),
@@ -216,6 +223,23 @@ export const agentRunner: Runner = {
   },
 }
 
+/** What the agent of a step is asked to do, in its own words. */
+export function operationOf({ operation }: AgentConfig, { label, id }: GraphNode): string {
+  return operation ?? oneLine(label || id, 200)
+}
+
+/**
+ * Asks an agent the one question that changes nothing and needs no checkpoint: what state an operation's target is in.
+ * Who asks has no run; it is the call itself that matters. Throws EffectFailed.
+ */
+export async function askState(
+  agent: RegisteredAgent,
+  about: { node: string; operation: string },
+  asking: Asking,
+): Promise<void> {
+  await ask(agent, 'state', { ...about, visit: 1, agent: agent.id, input: {} }, stateAnswer, asking)
+}
+
 function speaksTwoPhases({ protocols = [] }: Registered): boolean {
   return protocols.includes('cascade')
 }
@@ -348,7 +372,7 @@ async function ask<T>(
   phase: Phase,
   about: JsonObject,
   schema: z.ZodType<T>,
-  effects: Effects,
+  effects: Asking,
 ): Promise<T> {
   const body = canonicalJson({ phase, ...about, idempotency_key: effects.idempotencyKey })
   const token = await effects.agents.requestToken({
@@ -378,7 +402,7 @@ async function ask<T>(
  * How long the agent has, a little less than we wait. In the token and not in the body: the body of a request that is sent
  * again under its idempotency key has to be the same.
  */
-function deadlineOf(effects: Effects): JsonObject {
+function deadlineOf(effects: Asking): JsonObject {
   const { until } = requestTime(effects)
   if (until === undefined) return {}
   return { 'hp.deadline_ms': Math.max(1, Math.floor(withMargin(until - effects.now()))) }
@@ -408,7 +432,7 @@ async function isItsOwn(
   agent: Registered,
   { headers, body }: HttpAnswer,
   requestToken: string,
-  { agents }: Effects,
+  { agents }: Asking,
 ): Promise<boolean> {
   const token = headers['execution-context']
   if (token === undefined) return !agent.protocols?.includes('holdpoint')
@@ -438,7 +462,7 @@ async function post(
   url: string,
   body: string,
   token: string,
-  effects: Effects,
+  effects: Asking,
 ): Promise<HttpAnswer> {
   const own = new URL(agent.baseUrl)
   const port = own.port || (own.protocol === 'https:' ? '443' : '80')

@@ -9,6 +9,8 @@ export function withMargin(leftMs: number): number {
 }
 
 /** What one request to somebody else is made under: a step that asks is told before it is out of time itself. */
-export function requestTime(effects: Effects): NonNullable<Effects['request']> | Effects {
+export function requestTime<T extends Pick<Effects, 'request' | 'signal' | 'until'>>(
+  effects: T,
+): NonNullable<Effects['request']> | T {
   return effects.request ?? effects
 }

@@ -13,6 +13,7 @@ import type {
   ForceCircuit,
   LiftCircuit,
 } from '@/lib/view/circuit-wire'
+import { questionOf } from './circuit-question'
 import { agentNames, changeView, holdView, reportedRow, rowOf, urgency } from './circuit-rows'
 import { cursorFor, placeOf } from './http/paging'
 import type { Installation } from './installation'
@@ -85,6 +86,7 @@ export async function circuitDetail(
   const last = shown.at(-1)
   return {
     row: await circuitRow(house, id),
+    ...(record.state.calculated.status !== 'closed' && (await questionShown(house, record))),
     wid: record.wid,
     history: shown.map(changeView),
     ...(tokens.length > changesPerPage && last && { next: cursorFor(last.seq) }),
@@ -143,7 +145,7 @@ export async function forceCircuit(
   by: Actor,
   { to, reason, minutes }: ForceCircuit,
 ): Promise<void> {
-  await mustBeOurs(house, id)
+  await ourCircuit(house, id)
   await house.circuits.force(id, { to, by, reason, until: house.ports.timer.now() + minutes * 60_000 })
   house.log.info({ circuit: id, by, to, minutes }, `Forced the circuit ${id} ${to}`)
 }
@@ -155,9 +157,17 @@ export async function liftCircuit(
   by: Actor,
   { reason }: LiftCircuit,
 ): Promise<void> {
-  await mustBeOurs(house, id)
+  await ourCircuit(house, id)
   await house.circuits.lift(id, { by, reason })
   house.log.info({ circuit: id, by }, `Lifted what was forced on the circuit ${id}`)
+}
+
+async function questionShown(
+  house: Installation,
+  record: CircuitRecord,
+): Promise<Pick<CircuitDetail, 'question'>> {
+  const asked = await questionOf(house, record)
+  return asked ? { question: { node: asked.node, operation: asked.operation } } : {}
 }
 
 /** Downstreams whose probes wait for a person's answer. */
@@ -172,9 +182,10 @@ async function recordOf({ store }: Installation, id: string): Promise<CircuitRec
   throw new Problem('not_found', `There is no circuit ${JSON.stringify(id.slice(0, 60))} here`)
 }
 
-async function mustBeOurs(house: Installation, id: string): Promise<void> {
+/** A circuit of a workflow here. Throws Problem `not_found`, `bad_request` for one that an agent only tells of. */
+export async function ourCircuit(house: Installation, id: string): Promise<CircuitRecord> {
   const told = await house.store.circuits.reportedOne(id)
-  if (!told) return void (await recordOf(house, id))
+  if (!told) return recordOf(house, id)
   throw new Problem(
     'bad_request',
     `${told.caller} keeps this circuit itself and only tells of it; force it there, or hold a circuit of a workflow`,

@@ -3,6 +3,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import type {
   CircuitDetail,
   CircuitList,
+  CircuitProbed,
   CircuitRow,
   ForceCircuit,
   LiftCircuit,
@@ -40,20 +41,34 @@ interface Written {
 
 /** Forces a breaker open or closed until a time; it lapses by itself. */
 export function useForceCircuit(id: string) {
-  return useWrite<ForceCircuit>(id, 'force')
+  return useForcing<ForceCircuit>(id, 'force')
 }
 
 /** Takes back what a person forced. */
 export function useLiftCircuit(id: string) {
-  return useWrite<LiftCircuit>(id, 'lift')
+  return useForcing<LiftCircuit>(id, 'lift')
 }
 
-function useWrite<Body>(id: string, act: 'force' | 'lift') {
+/** Has the one probe go now, where no run calls; answers with what came of it. */
+export function useProbeCircuit(id: string) {
+  return useWrite<object, CircuitProbed>(id, 'probe', ({ circuit }) => circuit)
+}
+
+function useForcing<Body>(id: string, act: 'force' | 'lift') {
+  return useWrite<Body, CircuitRow>(id, act, (row) => row)
+}
+
+function useWrite<Body, Answer>(
+  id: string,
+  act: 'force' | 'lift' | 'probe',
+  rowOf: (answer: Answer) => CircuitRow,
+) {
   const client = useQueryClient()
   return useMutation({
     mutationFn: ({ idempotencyKey, ...body }: Body & Written) =>
-      api<CircuitRow>(`/circuits/${encodeURIComponent(id)}/${act}`, { method: 'POST', body, idempotencyKey }),
-    onSuccess: (row) => {
+      api<Answer>(`/circuits/${encodeURIComponent(id)}/${act}`, { method: 'POST', body, idempotencyKey }),
+    onSuccess: (answer) => {
+      const row = rowOf(answer)
       // At once: the list itself is read anew behind it.
       client.setQueryData<CircuitList>(
         keys.circuitList,

@@ -91,12 +91,20 @@ export interface CircuitHoldView {
 /** `GET /api/v1/circuits/{id}?cursor=`: the circuit and its history, newest first. */
 export interface CircuitDetail {
   row: CircuitRow
+  /** Not closed: what a probe by a person would ask; absent where nothing can be asked without a side effect. */
+  question?: CircuitQuestion
   /** `wid` of its own chain. */
   wid: string
   history: CircuitChangeView[]
   /** Pass as `cursor` for older changes. */
   next?: string
   at: number
+}
+
+/** The state of what an operation acts on: asked of the agent, about the step whose call opened the circuit. */
+export interface CircuitQuestion {
+  node: string
+  operation: string
 }
 
 /** One token of the circuit's chain. */
@@ -114,7 +122,7 @@ export interface CircuitChangeView {
   cooldownS?: number
   until?: number
   reopened?: number
-  /** Forced: to what. Forced and lifted: who, and why. */
+  /** Forced: to what. Forced and lifted: who, and why. Probed: who had the probe go, where a person did. */
   to?: 'open' | 'closed'
   by?: string
   reason?: string
@@ -135,6 +143,13 @@ export interface ForceCircuit {
 /** `POST /api/v1/circuits/{id}/lift`, role operator, with `Idempotency-Key`; answers with the CircuitRow. */
 export interface LiftCircuit {
   reason: string
+}
+
+/** `POST /api/v1/circuits/{id}/probe`, role operator, with `Idempotency-Key`: one probe now, and what came of it. */
+export interface CircuitProbed {
+  ok: boolean
+  sentence: string
+  circuit: CircuitRow
 }
 
 /** `event: circuits` of the live stream: a breaker changed, or a hold came or went. Ask again for what you show. */

@@ -80,11 +80,12 @@ async function tokenOf(
   { signer, mint }: Pick<CircuitPorts, 'signer' | 'mint'>,
   { name, revision, lastHash, lastToken }: Entry,
   event: CircuitEvent,
-  { runId, node = '', vocabulary = 'atd' }: CallingStep,
+  { runId, node = '', by, vocabulary = 'atd' }: CallingStep,
   at: number,
 ): Promise<CircuitToken> {
   const jti = mint()
   const said: CircuitEvent = { ...event, ...(runId !== undefined && { run: runId, node }) }
+  if (said.type === 'circuit_probe' && by !== undefined) said.by = by
   const par = lastToken === '' ? [] : [lastToken]
   const frame = { iss: signer.iss, aud: signer.aud, jti, par, vocabulary }
   const token = await signer.sign(claimsOfEvent(said, name, frame))

@@ -56,6 +56,8 @@ export interface CallingStep {
   runId?: RunId
   node?: string
   visit?: number
+  /** A person, who has a probe go while no run calls. */
+  by?: string
   /** How the circuit's tokens are spelled. */
   vocabulary?: Vocabulary
   /** Fired: we gave the work up, and how it ends says nothing of the downstream. */

@@ -22,7 +22,15 @@ export type CircuitEvent = { at: number; run?: string; node?: string } & (
       reopened: number
       lastFailureAt?: number
     }
-  | { type: 'circuit_probe'; probe: string; cooldownS: number; until: number; reopened: number }
+  | {
+      type: 'circuit_probe'
+      probe: string
+      cooldownS: number
+      until: number
+      reopened: number
+      /** The person who had it go; absent: it was the next call. */
+      by?: string
+    }
   | { type: 'circuit_close'; cooldownS: number }
   | { type: 'circuit_forced'; to: 'open' | 'closed'; by: string; reason: string; until: number }
   | { type: 'circuit_lifted'; by: string; reason: string }
@@ -84,9 +92,10 @@ export function eventOfClaims({ exec_act, iat, ext }: Claims): CircuitEvent {
   }
   const ms = readClaim(ext, 'ms')
   const event: Record<string, unknown> = { type, at: iat * 1000 + (typeof ms === 'number' ? ms : 0) }
-  for (const [member, shape] of Object.entries({ ...needed, ...optional })) {
+  const mayBe = type === 'circuit_probe' ? { ...optional, by: 'string' } : optional
+  for (const [member, shape] of Object.entries({ ...needed, ...mayBe })) {
     const value = readClaim(ext, claims[member] as string)
-    if (value === undefined && Object.hasOwn(optional, member)) continue
+    if (value === undefined && Object.hasOwn(mayBe, member)) continue
     if (typeof value !== shape) {
       const claim = claims[member] as string
       throw new Problem('ect_claim_invalid', `The claim "${claim}" of a "${exec_act}" is no ${shape}`, {

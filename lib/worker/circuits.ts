@@ -23,6 +23,7 @@
  * Rollbacks are counted and never refused (`counted`): what must be put back is put back, whatever its agent's breaker
  * says, and an agent that fails at it is as unwell as one that fails at anything else.
  */
+import { Problem } from '@/lib/base/problem'
 import { permit } from '@/lib/breaker/circuit'
 import type { Spike } from '@/lib/breaker/latency'
 import type { Caller, CircuitPolicy, Downstream } from '@/lib/breaker/terms'
@@ -94,6 +95,21 @@ export class CircuitBook {
     return this.#outcomes.of(entry, who, call, judge, undefined, this.#ports.timer.now())
   }
 
+  /**
+   * A person has the one probe go, where no run calls: by the rules of any other. Throws EffectFailed `circuit_open` where
+   * they let none go now, and Problem `not_found`, or `run_moved_on` where calls pass again and nothing is to be probed.
+   */
+  async probe<T>(id: string, by: string, call: () => Promise<T>, judge: Judge<T>): Promise<T> {
+    const entry = await this.#cache.openId(id)
+    await this.#cache.look()
+    const who = { by }
+    const probe = await this.#admission.admit(entry, who)
+    if (probe === undefined) {
+      throw new Problem('run_moved_on', 'Calls pass this breaker again: there is nothing to probe')
+    }
+    return this.#probed(entry, who, call, judge, probe)
+  }
+
   /** A person holds the circuit open or closed until then. Throws Problem `not_found`. */
   force(id: string, forced: Forcing): Promise<void> {
     return forceCircuit(this.#ports, this.#cache, id, forced)
@@ -152,6 +168,17 @@ export class CircuitBook {
 
   async #admitted<T>(entry: Entry, who: CallingStep, call: () => Promise<T>, judge: Judge<T>): Promise<T> {
     const probe = await this.#admission.admit(entry, who)
+    return this.#probed(entry, who, call, judge, probe)
+  }
+
+  /** Makes the call that was let go, under the id `probe` where it is the probe. */
+  async #probed<T>(
+    entry: Entry,
+    who: CallingStep,
+    call: () => Promise<T>,
+    judge: Judge<T>,
+    probe: string | undefined,
+  ): Promise<T> {
     try {
       return await this.#outcomes.of(entry, who, call, judge, probe, this.#ports.timer.now())
     } finally {

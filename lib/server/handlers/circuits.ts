@@ -4,6 +4,7 @@ import { actorOf } from '@/lib/auth/principal'
 import { circuitDetail, circuitRow, forceCircuit, liftCircuit, listCircuits } from '../circuits'
 import { route } from '../current'
 import { json } from '../http/route'
+import { probeCircuit } from '../probe-circuit'
 
 const reading = { auth: 'either', scope: 'runs:read', role: 'viewer' } as const
 const writing = { auth: 'either', scope: 'runs:write', role: 'operator', idempotent: true } as const
@@ -41,4 +42,11 @@ export const postLift = route(
     await liftCircuit(installation, id, actorOf(principal), body)
     return json(await circuitRow(installation, id))
   },
+)
+
+/** `POST /api/v1/circuits/{circuit}/probe` */
+export const postProbe = route(
+  { ...writing, body: z.strictObject({}) },
+  async ({ installation, params, principal }) =>
+    json(await probeCircuit(installation, params.circuit ?? '', actorOf(principal))),
 )
