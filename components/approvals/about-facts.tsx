@@ -120,7 +120,7 @@ function Unprepared({ about }: { about: AboutRollback }) {
 }
 
 function Critical({ about }: { about: AboutRollback }) {
-  const steps = about.critical.map(({ label }) => `“${label}”`)
+  const steps = about.critical.map(({ label, run }) => (run ? `“${label}” of a run below` : `“${label}”`))
   return (
     <>
       {steps.length > 0 && <Fact label="Reaches">{listed(steps)}, which its author calls critical.</Fact>}

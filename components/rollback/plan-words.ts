@@ -121,11 +121,23 @@ export function planName(step: PlanStep, plan: RollbackPlanView | undefined): st
 /** What happens to a step, in a sentence. Of a step that began runs, it is these that are taken back. */
 export function planSentenceOf(step: PlanStep, kind: string | undefined): string {
   if (step.fate !== 'restored' || kind === undefined || !beginsRuns(kind)) return step.sentence
-  return kind === 'agent_loop'
-    ? 'Rolls back what the model’s steps did, each from its own checkpoint.'
-    : kind === 'call'
-      ? 'Rolls back the run it began, each step from its own checkpoint.'
-      : 'Rolls back the runs it began, the last one first, each step from its own checkpoint.'
+  const sentence =
+    kind === 'agent_loop'
+      ? 'Rolls back what the model’s steps did, each from its own checkpoint.'
+      : kind === 'call'
+        ? 'Rolls back the run it began, each step from its own checkpoint.'
+        : 'Rolls back the runs it began, the last one first, each step from its own checkpoint.'
+  return `${sentence}${criticalWords(step)}`
+}
+
+/** " Among them “Charge”, which is critical." Of many the first is named. */
+function criticalWords({ criticalBelow = [] }: PlanStep): string {
+  const [first] = criticalBelow
+  if (!first) return ''
+  const more = criticalBelow.length - 1
+  return more === 0
+    ? ` Among them “${first.label}”, which is critical.`
+    : ` Among them “${first.label}” and ${more} more that are critical.`
 }
 
 /** Steps whose targets somebody else changed since. */

@@ -11,7 +11,7 @@ import type { Draft } from './draft'
 import { nodesInScope, type Reach, visitsInScope } from './evolve-rollback'
 import type { FactOf } from './facts'
 import { elapsedS, movedOn } from './refusal'
-import { wasAsked } from './rollback-question'
+import { isFromAbove, wasAsked } from './rollback-question'
 import type { Rollback, Run, Visit } from './run'
 import { startJti } from './start-token'
 import { undoableCheckpoints } from './undoable'
@@ -268,7 +268,7 @@ function actTokens(rollback: Rollback): string[] {
  * another.
  */
 function checkMayGoOn(run: Run, rollback: Rollback): void {
-  if (run.start?.parentWid !== undefined && rollback.by === 'engine') {
+  if ([...run.rollbacks.values()].some((one) => isFromAbove(run, one))) {
     throw new Problem(
       'rollback_forbidden',
       `This run was taken back with the step that began it; go on in the run of that step`,

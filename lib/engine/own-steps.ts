@@ -71,7 +71,12 @@ function wasBegun(run: Run, { jti, undone }: CheckpointRef): boolean {
   return undone ? undone.begun : [...run.rollbacks.values()].some(({ acts }) => acts.has(jti))
 }
 
-function reachOf(run: Run, id: string): Reach {
+/** Does the step begin runs? */
+export function beginsRuns(run: Pick<Run, 'graph'>, node: string): boolean {
+  return reachOf(run, node) === 'below'
+}
+
+function reachOf(run: Pick<Run, 'graph'>, id: string): Reach {
   const node = run.graph.nodes.get(id)
   switch (node?.kind === 'tool_call' ? node.config.kind : node?.kind) {
     case 'agent':

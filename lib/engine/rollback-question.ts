@@ -1,7 +1,8 @@
 /*
  * Questions a rollback waits for: whether it may reach a critical step, and how it goes on where a holder cannot
- * prepare. They are bound to the rollback by the digest of its plan. The answer is read from the fold and acted on by
- * whoever coordinates the rollback, so that it survives every crash.
+ * prepare. What is critical in runs below is asked about in the run above, before anything is done anywhere. They are
+ * bound to the rollback by the digest of its plan. The answer is read from the fold and acted on by whoever coordinates
+ * the rollback, so that it survives every crash.
  */
 import type { FactOf } from './facts'
 import type { Approval, Rollback, Run } from './run'
@@ -13,6 +14,14 @@ function isAboutRollback(approval: Approval, { plan }: Rollback): boolean {
     (approval.kind === 'rollback_critical' || approval.kind === 'rollback_unprepared') &&
     approval.action === plan
   )
+}
+
+/**
+ * Was the rollback asked for from above, with the step that began this run? The engine asks for a whole run for no other
+ * reason.
+ */
+export function isFromAbove(run: Run, { by, scope }: Pick<Rollback, 'by' | 'scope'>): boolean {
+  return run.start?.parentWid !== undefined && by === 'engine' && scope === 'full_workflow'
 }
 
 /** The question the rollback waits for now. */

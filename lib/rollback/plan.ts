@@ -37,7 +37,7 @@ import type { Verification } from '@/lib/checkpoint/verify'
 import { countFates, overwriting, type PlanCounts } from './counts'
 import { dependentsOf, isInScope, rollbackScopes, scopeNodes } from './scope'
 import { changedSentence, planSentence, stepSentence } from './sentence'
-import type { PlanFate, RollbackOnly, RollbackScope } from './terms'
+import type { PlanFate, RollbackOnly, RollbackScope, StepBelow } from './terms'
 import { undoOrder } from './undo-order'
 
 /** The current visit of a node, as the planner needs it. Build it for every node that ever began. */
@@ -59,6 +59,8 @@ export interface StepNow {
   group?: readonly StepCheckpoint[]
   /** It was done in the run this one was forked from, which alone can take it back. */
   carried?: true
+  /** Of a step that began runs. */
+  criticalBelow?: readonly StepBelow[]
 }
 
 export interface StepCheckpoint {
@@ -126,6 +128,8 @@ export interface PlannedStep {
   stateUnread?: true
   /** Somebody else changed the target since, and putting it back would undo that, too. Not done unless it is wanted. */
   changedSince?: true
+  /** What goes back with it in the runs that it began is all that may: of their critical steps these, and no other. */
+  criticalBelow?: readonly StepBelow[]
 }
 
 export interface PlanRefusal {
@@ -372,6 +376,7 @@ function planStep(step: StepNow, lockedBy: Reader | undefined, input: PlanInput)
           ...(checkpoint.stateUnread && { stateUnread: true as const }),
         }),
     ...(changedSince && { changedSince }),
+    ...(fate === 'restored' && step.criticalBelow && { criticalBelow: step.criticalBelow }),
     sentence: changedSince
       ? changedSentence(step)
       : stepSentence(fate, step, verification, lockedBy?.step.label),
@@ -419,6 +424,7 @@ function digestOf(input: PlanInput, { scope, steps }: Draft): Hash {
         step.sealedHash ?? null,
         agreed ? null : (step.stateHashNow ?? null),
         ...(step.changedSince ? ['changed_since'] : []),
+        ...(step.criticalBelow ?? []).map(({ run, node, visit }) => `${run}/${node}/${visit}`),
       ]),
   })
 }

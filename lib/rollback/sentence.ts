@@ -81,6 +81,27 @@ export function changedSentence(step: SaidStep): string {
   return `${targetOf(step)} was changed since "${step.label}"; putting it back would undo that, too.`
 }
 
+/** The question about critical steps in the way: one of the run's own, and what is critical in runs below it. */
+export function criticalSentence(
+  own: string | undefined,
+  below: readonly { label: string; beganBy: string }[],
+  others: number,
+  by: string,
+): string {
+  const [first] = below
+  const named = [
+    ...(own === undefined ? [] : [own]),
+    ...(first ? [`${first.label} in a run that ${first.beganBy} began`] : []),
+  ]
+  const which = named.length > 1 ? 'critical steps' : 'a critical step'
+  const more = [
+    ...(below.length > 1 ? [`${below.length - 1} more critical in runs below`] : []),
+    ...(others > 0 ? [`${others} more`] : []),
+  ]
+  const rest = more.map((words) => `, and ${words}`).join('')
+  return `Take back ${named.join(' and ')}, ${which}${rest}: asked for by ${by}`
+}
+
 function targetOf({ checkpoint, label }: SaidStep): string {
   return checkpoint?.target || `what "${label}" changed`
 }

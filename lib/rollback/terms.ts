@@ -11,6 +11,13 @@ export interface StateChange {
   found: Hash
   left: Hash
 }
+/** A critical step of a run below, which is taken back with the step that began that run. */
+export interface StepBelow {
+  run: string
+  node: string
+  visit: number
+  label: string
+}
 /** What happens to one node in a plan. */
 export type PlanFate =
   /** Its snapshot is put back, here or by the agent that holds it. */

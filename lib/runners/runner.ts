@@ -15,7 +15,14 @@ import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ErrorType, ExhaustedLimit, Severity } from '@/lib/engine/facts'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import type { ToolCall } from '@/lib/policy/tool-call'
-import type { CannotPrepare, RollbackScope, RollbackStatus, StateChange, Vote } from '@/lib/rollback/terms'
+import type {
+  CannotPrepare,
+  RollbackScope,
+  RollbackStatus,
+  StateChange,
+  StepBelow,
+  Vote,
+} from '@/lib/rollback/terms'
 import type { GraphNode, Policy } from '@/lib/workflow/graph'
 
 /** The exact thing that would be done; stored as canonical JSON, its hash is the digest people decide on. */
@@ -424,6 +431,8 @@ export interface UndoRequest {
   requestJti: string
   /** What somebody else changed since is put back, too: in the runs that the step began. */
   overwrite?: true
+  /** Critical steps of the runs that the step began, as the plan names them: no other is taken back. */
+  criticalBelow?: readonly StepBelow[]
   /** What `perform` gave, when its completion was recorded; compensating requests are rendered from it. */
   output?: Json
 }

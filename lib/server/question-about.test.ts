@@ -233,6 +233,7 @@ describe('the card of a rollback that cannot be whole', () => {
     const tell = { ...sealed('tell'), reversible: false }
     await done('shift', ['plan'], shift)
     await done('tell', ['shift'], tell)
+    const below = { run: 'run_1', node: 'charge', visit: 1, label: 'Charge' }
     const step = (node: string, fate: string, checkpointId: string) => ({
       node,
       visit: 1,
@@ -241,7 +242,10 @@ describe('the card of a rollback that cannot be whole', () => {
       checkpointId,
     })
     const plan = jsonValue({
-      steps: [step('tell', 'irreversible', tell.jti), step('shift', 'restored', shift.jti)],
+      steps: [
+        step('tell', 'irreversible', tell.jti),
+        { ...step('shift', 'restored', shift.jti), criticalBelow: [below] },
+      ],
     })
     const rollback = prefixed('rb', mintUuid()) as RollbackId
     const seq = await book.read(run, (folded) => folded.seq)
@@ -293,7 +297,10 @@ describe('the card of a rollback that cannot be whole', () => {
       label: 'Shift traffic',
       can: 0,
       of: 1,
-      critical: [{ node: 'shift', label: 'Shift traffic' }],
+      critical: [
+        { node: 'shift', label: 'Shift traffic' },
+        { run: 'run_1', node: 'charge', label: 'Charge' },
+      ],
       now: { phase: 'preparing', status: 'executing' },
     })
     expect(about?.what === 'rollback' && about.cannot).toEqual([

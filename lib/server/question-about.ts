@@ -104,7 +104,7 @@ function aboutRollback(run: Run, rollback: Rollback): AboutRollback {
       })),
     can: votes.filter(({ vote }) => vote === 'prepared').length,
     of: votes.length,
-    critical: criticalSteps(run, rollback),
+    critical: criticalSteps(run),
     ...(before?.status === 'ended' && { hadEnded: true as const }),
     now: nowOf(run, rollback),
   }
@@ -117,7 +117,7 @@ function nowOf(run: Run, rollback: Rollback): AboutRollback['now'] {
 
 /**
  * Leaves out what the plan said already cannot be undone or restored: that was agreed to with the plan, surprises nobody
- * and stops nothing (lib/rollback/votes.ts).
+ * and stops nothing (lib/rollback/votes.ts). And names the critical steps that the plan reaches, here and in runs below.
  */
 function withoutAgreed(about: AboutRollback, { steps }: Pick<Plan, 'steps'>): AboutRollback {
   const counted = steps.filter(
@@ -125,7 +125,13 @@ function withoutAgreed(about: AboutRollback, { steps }: Pick<Plan, 'steps'>): Ab
   )
   const places = new Set(counted.map(({ node, visit }) => `${visit} ${node}`))
   const cannot = about.cannot.filter(({ node, visit }) => places.has(`${visit} ${node}`))
-  return { ...about, cannot, of: counted.length }
+  const reached = new Set(counted.map(({ node }) => node))
+  const below = counted.flatMap(({ criticalBelow = [] }) => criticalBelow)
+  const critical = [
+    ...about.critical.filter(({ node }) => reached.has(node)),
+    ...below.map(({ run, node, label }) => ({ run, node, label })),
+  ]
+  return { ...about, cannot, of: counted.length, critical: critical.slice(0, mostNamed) }
 }
 
 /** What is held here is told under this installation's own id. */
@@ -133,12 +139,11 @@ function ownIssuer(votes: readonly { agent: string; how: string }[]): string | u
   return votes.find(({ how }) => how === 'here')?.agent
 }
 
-/** Critical steps among those that were asked about (cascade section 8.1). */
-function criticalSteps(run: Run, rollback: Rollback): AboutRollback['critical'] {
-  const nodes = new Set([...rollback.votes.values()].map(({ node }) => node))
-  return [...nodes]
-    .filter((node) => run.graph.nodes.get(node)?.priority === 'critical')
-    .map((node) => ({ node, label: labelOf(run, node) }))
+/** The run's critical steps (cascade section 8.1); the plan says which of them it reaches. */
+function criticalSteps({ graph }: Run): AboutRollback['critical'] {
+  return graph.graph.nodes.flatMap(({ id, label, priority }) =>
+    priority === 'critical' ? [{ node: id, label: label || id }] : [],
+  )
 }
 
 function noteCascade(run: Run, approval: Approval): NotedAbout | undefined {

@@ -37,8 +37,8 @@ export interface AboutRollback {
   /** How many steps can be taken back, and how many were asked about. */
   can: number
   of: number
-  /** Critical steps it would reach. */
-  critical: { node: string; label: string }[]
+  /** Critical steps it would reach; `run`: those of a run below. */
+  critical: { node: string; label: string; run?: string }[]
   /** The run had ended before the rollback; called off, it stays so. */
   hadEnded?: true
   /** How far the rollback is now, whatever this question came to; `question`: the approval it waits for. */

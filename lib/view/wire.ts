@@ -9,7 +9,14 @@ import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { TerminalStatus } from '@/lib/engine/facts'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
-import type { CannotPrepare, PlanFate, RollbackScope, RollbackStatus, Vote } from '@/lib/rollback/terms'
+import type {
+  CannotPrepare,
+  PlanFate,
+  RollbackScope,
+  RollbackStatus,
+  StepBelow,
+  Vote,
+} from '@/lib/rollback/terms'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import type { QuestionAbout } from './question-wire'
 import type { RollbackWarning } from './warning'
@@ -249,6 +256,8 @@ export interface PlanStep {
   stateUnread?: true
   /** Somebody else changed the target since: it is put back only where the rollback says `overwrite`. */
   changedSince?: true
+  /** Critical steps of the runs that it began, which go back with it. */
+  criticalBelow?: readonly StepBelow[]
 }
 
 export interface PlanScope {

@@ -499,7 +499,13 @@ describe('child runs', () => {
 })
 
 describe('a rollback of a step with child runs', () => {
-  async function rollBack(bench: Bench, ports: WorkerPorts, runId: RunId, node: string): Promise<void> {
+  async function rollBack(
+    bench: Bench,
+    ports: WorkerPorts,
+    runId: RunId,
+    node: string,
+    by = 'person:ada',
+  ): Promise<void> {
     const plan = await makePlan(ports, runId, { node, scope: 'sub_dag', mayCoordinate: true })
     const command: Command = {
       type: 'roll_back',
@@ -510,7 +516,7 @@ describe('a rollback of a step with child runs', () => {
       plan: jsonValue(plan).hash,
       seq: plan.seq,
       reason: 'It was wrong',
-      by: 'person:ada',
+      by,
       deadlineS: 600,
     }
     await ports.book.execute(runId, command, { values: [jsonValue(plan)] })
@@ -560,5 +566,126 @@ describe('a rollback of a step with child runs', () => {
     expect(await look(ports, runId, (run) => run.rollbacks.get('rb_1')?.status)).toBe('completed')
     expect(bench.undone).toEqual(['c'])
     expect(await terminal(ports, child as RunId)).toBe('rolled_back')
+  })
+
+  /** A finished parent whose child, two runs down, has a critical step. */
+  async function withCritical() {
+    const bench = new Bench({
+      parent: graphOf({ z: step(), a: call('child') }, ['z>a']),
+      child: graphOf({ b: call('leaf') }),
+      leaf: graphOf({ c: step({ label: 'Charge', priority: 'critical' }), d: step() }, ['c>d']),
+    })
+    const ports = bench.process('one')
+    const runId = await bench.begin(ports, 'parent')
+    startWorker(ports, 'one')
+    await bench.pass(60_000, ended(ports, runId))
+    const [child] = (await bench.children(runId)) as [RunId]
+    const [leaf] = (await bench.children(child)) as [RunId]
+    return { bench, ports, runId, child, leaf }
+  }
+  const rollback = (ports: WorkerPorts, runId: RunId) =>
+    look(ports, runId, ({ rollbacks }) => [...rollbacks.values()].at(-1))
+  const asked = (ports: WorkerPorts, runId: RunId) =>
+    look(ports, runId, (run) => [...run.openApprovals].map((id) => run.approvals.get(id)))
+  async function answer(ports: WorkerPorts, runId: RunId, verdict: 'approve' | 'refuse') {
+    const [question] = await asked(ports, runId)
+    if (!question) throw new Error('Nobody is asked')
+    const { id: approval, action } = question
+    await ports.book.execute(runId, {
+      ...{ type: 'decide', approval, action, verdict, by: 'person:bo', comment: 'Looked' },
+    })
+  }
+
+  it('asks once, in its own run, before a critical step of a run below goes back with it; then all of it does', async () => {
+    const { bench, ports, runId, child, leaf } = await withCritical()
+    await rollBack(bench, ports, runId, 'a', 'engine')
+    expect(await asked(ports, runId)).toMatchObject([
+      {
+        kind: 'rollback_critical',
+        node: 'a',
+        sentence: 'Take back Charge in a run that a began, a critical step: asked for by engine',
+      },
+    ])
+    expect(bench.undone).toEqual([])
+    await answer(ports, runId, 'approve')
+    await bench.pass(60_000, async () => (await status(ports, runId)) === 'rolled_back')
+    expect(bench.undone).toEqual(['d', 'c'])
+    expect(await rollback(ports, runId)).toMatchObject({ status: 'completed' })
+    for (const run of [child, leaf]) {
+      expect(await terminal(ports, run)).toBe('rolled_back')
+      expect(await look(ports, run, (one) => one.approvals.size)).toBe(0)
+    }
+  })
+
+  it('takes nothing back, here or below, where a person refuses that', async () => {
+    const { bench, ports, runId, child, leaf } = await withCritical()
+    await rollBack(bench, ports, runId, 'a', 'engine')
+    await answer(ports, runId, 'refuse')
+    await bench.pass(60_000, ended(ports, runId))
+    expect(await rollback(ports, runId)).toMatchObject({
+      status: 'escalated',
+      decided: { decision: 'abort' },
+    })
+    expect(bench.undone).toEqual([])
+    for (const run of [runId, child, leaf]) expect(await terminal(ports, run)).toBe('success')
+  })
+
+  it('asks nobody where a person saw in the plan which critical steps go back', async () => {
+    const { bench, ports, runId, leaf } = await withCritical()
+    const plan = await makePlan(ports, runId, { node: 'a', mayCoordinate: true })
+    expect(plan.steps.map(({ criticalBelow }) => criticalBelow)).toEqual([
+      [{ run: leaf, node: 'c', visit: 1, label: 'Charge' }],
+    ])
+    await rollBack(bench, ports, runId, 'a')
+    expect(await rollback(ports, runId)).toMatchObject({ status: 'completed' })
+    expect(bench.undone).toEqual(['d', 'c'])
+  })
+
+  it('leaves a run whole whose critical step nobody was asked about, and tells a person', async () => {
+    const { bench, ports, runId, child, leaf } = await withCritical()
+    await rollBack(bench, ports, runId, 'a', 'engine')
+    // While they are asked, somebody has the run below do its part once more: that is another visit.
+    await rollBack(bench, ports, leaf, 'c')
+    const again = await rollback(ports, leaf)
+    const choose = { type: 'choose', choice: 'go_on', by: 'person:ada' } as const
+    await ports.book.execute(leaf, { ...choose, rollback: again?.id ?? 'rb_1' })
+    await bench.pass(60_000, ended(ports, leaf))
+    bench.undone.length = 0
+    await answer(ports, runId, 'approve')
+    await bench.pass(60_000, async () => (await status(ports, runId)) === 'rolled_back')
+    expect(bench.undone).toEqual([])
+    const why = `Charge of ${leaf} is critical and nobody was asked about it, so ${child} is left as it is`
+    const { status: came, acts } = (await rollback(ports, runId)) ?? {}
+    expect([came, [...(acts?.values() ?? [])].map(({ status }) => status)]).toEqual([
+      'escalated',
+      ['escalated'],
+    ])
+    expect(await asked(ports, runId)).toMatchObject([
+      {
+        kind: 'rollback_escalated',
+        sentence: `a was not undone: Rolled back 0 of 1 child run; ${why}`,
+      },
+    ])
+    for (const run of [child, leaf]) expect(await terminal(ports, run)).toBe('success')
+  })
+
+  it('does not let a run below go on once it was taken back with the step that began it', async () => {
+    const { bench, ports, runId, leaf } = await withCritical()
+    // Somebody chooses as soon as there is something to choose.
+    let refused: unknown
+    bench.store.onAppend(async ({ runId: of }) => {
+      const state = await look(ports, leaf, (run) => run.state)
+      if (of !== leaf || state.status !== 'rolled_back' || refused !== undefined) return
+      const wish = { type: 'choose', choice: 'go_on', by: 'person:ada', rollback: state.rollback } as const
+      await ports.book.execute(leaf, wish).catch((error: unknown) => {
+        refused = error
+      })
+    })
+    await rollBack(bench, ports, runId, 'a')
+    expect(refused).toMatchObject({
+      code: 'rollback_forbidden',
+      message: 'This run was taken back with the step that began it; go on in the run of that step',
+    })
+    expect(await terminal(ports, leaf)).toBe('rolled_back')
   })
 })

@@ -8,6 +8,7 @@ import type { JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import { verifyCheckpoint } from '@/lib/checkpoint/verify'
 import { visitsInScope } from '@/lib/engine/evolve-rollback'
+import { beginsRuns } from '@/lib/engine/own-steps'
 import type { RunHeader } from '@/lib/engine/ports'
 import type { CheckpointRef, Run, Visit } from '@/lib/engine/run'
 import { readsOf, undoableCheckpoints } from '@/lib/engine/undoable'
@@ -22,6 +23,7 @@ import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
 import type { Snapshot } from '@/lib/runners/runner'
 import { boundedMap } from './bounded'
 import { isChangedByOthers, stateNow } from './changed-since'
+import { criticalBelow } from './critical-below'
 import type { WorkerPorts } from './ports'
 
 export type PlanWish = ({ node: string } | { checkpoint: string }) & {
@@ -41,6 +43,7 @@ interface Noted {
   /** In the order they are undone; more than one where it left a group. */
   refs: CheckpointRef[]
   actionHash?: string
+  beginsRuns: boolean
 }
 
 /**
@@ -64,10 +67,13 @@ export async function makePlan(ports: WorkerPorts, runId: RunId, wish: PlanWish)
   const looked = await boundedMap(
     [...noted.steps],
     looksAtOnce,
-    async ([key, { step, kind, refs, actionHash }]) => {
+    async ([key, { step, kind, refs, actionHash, beginsRuns }]) => {
       const checkpoints: StepCheckpoint[] = []
       for (const ref of refs) checkpoints.push(await lookAt(ports, frozen, header, ref, kind, actionHash))
-      return [key, withCheckpoints(step, checkpoints)] as const
+      const seen = withCheckpoints(step, checkpoints)
+      if (!beginsRuns || refs.length === 0) return [key, seen] as const
+      const critical = await criticalBelow(ports, runId, step)
+      return [key, critical.length > 0 ? { ...seen, criticalBelow: critical } : seen] as const
     },
   )
   for (const [key, step] of looked) steps.set(key, step)
@@ -169,6 +175,7 @@ function noteStep(run: Run, visit: Visit): Noted {
     kind: node?.kind ?? '',
     refs,
     actionHash: visit.action,
+    beginsRuns: beginsRuns(run, visit.node),
   }
 }
 

@@ -1,15 +1,21 @@
 /*
  * Rolling back the runs a step began: each gets a plan of its own and is taken back whole, the last one begun first. One
  * that still goes on is cancelled and comes to its end before that.
+ *
+ * Nobody is asked on the way: the plan above named every critical step that goes back with the step, and a person agreed to
+ * it, or none is critical. A run with a critical step that was not named is left as it ended, whole, and a person is told.
+ *
  * The rollback's id is made from the request and the child, so that asking again goes on with the same rollback.
  */
 import { prefixed, type RollbackId, type RunId, uuidOfText } from '@/lib/base/ids'
 import { isProblem } from '@/lib/base/problem'
 import type { Run } from '@/lib/engine/run'
 import { overallStatus } from '@/lib/rollback/outcome'
-import type { RollbackStatus } from '@/lib/rollback/terms'
+import type { Plan } from '@/lib/rollback/plan'
+import type { RollbackStatus, StepBelow } from '@/lib/rollback/terms'
 import type { Undone, UndoRequest } from '@/lib/runners/runner'
 import { cancelRun } from './cancel-run'
+import { belowKey } from './critical-below'
 import { executePlan } from './execute-plan'
 import { HandedOver, handedOverOr } from './handed-over'
 import { makePlan } from './plan'
@@ -27,21 +33,29 @@ export async function takeChildrenBack(
   const release = ports.childWaits.begin()
   try {
     const children = await ports.childrenOf(step.header.runId, node, step.visit)
-    const statuses: RollbackStatus[] = []
+    const parts: Part[] = []
     for (const child of children.toReversed()) {
-      statuses.push(await new ChildRollback(ports, step, request, child).run(signal))
+      parts.push(await new ChildRollback(ports, step, request, child).run(signal))
     }
+    const statuses = parts.map(({ status }) => status)
+    const whys = parts.flatMap(({ why }) => why ?? [])
     const taken = statuses.filter((status) => status === 'completed').length
     const runs = statuses.length === 1 ? 'run' : 'runs'
     return {
       status: statuses.length === 0 ? 'completed' : overallStatus(statuses),
-      description: `Rolled back ${taken} of ${statuses.length} child ${runs}`,
+      description: [`Rolled back ${taken} of ${statuses.length} child ${runs}`, ...whys].join('; '),
     }
   } catch (error) {
     throw handedOverOr(error, node)
   } finally {
     release()
   }
+}
+
+/** What became of one child; `why` it was left, where it was not asked to be rolled back. */
+interface Part {
+  status: RollbackStatus
+  why?: string
 }
 
 /** What a child run is, as far as taking it back goes. */
@@ -65,14 +79,14 @@ class ChildRollback {
   }
 
   /** One look after another: whatever a worker before this one did, and whatever people do meanwhile. */
-  async run(signal: AbortSignal): Promise<RollbackStatus> {
+  async run(signal: AbortSignal): Promise<Part> {
     const { draining, lost } = this.step
     const watch = new RunWatch(this.ports, [this.child], [signal, draining, lost])
     try {
       for (;;) {
         watch.look()
-        const status = await this.onward()
-        if (status !== undefined) return status
+        const part = await this.onward()
+        if (part !== undefined) return part
         if (signal.aborted || draining.aborted || lost.aborted) throw new HandedOver(this.step.node)
         await watch.wait()
       }
@@ -81,13 +95,14 @@ class ChildRollback {
     }
   }
 
-  /** Does what comes next; the status once the child is taken back and ended. */
-  private async onward(): Promise<RollbackStatus | undefined> {
+  /** Does what comes next; what became of it once the child has ended. */
+  private async onward(): Promise<Part | undefined> {
     const now = await this.ports.book.read(this.child, (run) => standingOf(run, this.rollback))
     switch (now.is) {
       case 'taken_back':
+        if (now.choosing === undefined) return { status: now.status }
         await this.end(now.choosing)
-        return now.status
+        return undefined
       case 'going_on':
         // Nobody waits for it any more, and what it did is only known once it is over.
         await cancelRun(
@@ -98,9 +113,11 @@ class ChildRollback {
         )
         return undefined
       case 'over': {
-        const asked = await this.ask()
-        if (asked === 'nothing') await this.end(now.choosing)
-        return asked === 'nothing' ? 'completed' : undefined
+        const part = await this.ask()
+        if (part === undefined || now.choosing === undefined) return part
+        // Somebody may go on from it before it is ended: then it is looked at anew.
+        await this.end(now.choosing)
+        return undefined
       }
       case 'busy':
         return undefined
@@ -109,8 +126,8 @@ class ChildRollback {
     }
   }
 
-  /** Asks for the rollback; `nothing` when the run did nothing that could be taken back. */
-  private async ask(): Promise<'asked' | 'nothing' | 'moved_on'> {
+  /** Asks for the rollback; what becomes of the run at once where it did nothing that could be taken back, or may not be. */
+  private async ask(): Promise<Part | undefined> {
     const { child } = this
     const first = await this.ports.book.read(
       child,
@@ -121,19 +138,43 @@ class ChildRollback {
       scope: 'full_workflow',
       mayCoordinate: true,
     })
-    if (plan.forbidden?.code === 'rollback_nothing') return 'nothing'
-    if (plan.forbidden?.code === 'rollback_busy') return 'moved_on'
+    if (plan.forbidden?.code === 'rollback_nothing') return { status: 'completed' }
+    if (plan.forbidden?.code === 'rollback_busy') return undefined
+    const unnamed = await this.unnamed(plan)
+    if (unnamed) {
+      const { label, run } = unnamed
+      return {
+        status: 'escalated',
+        why: `${label} of ${run} is critical and nobody was asked about it, so ${child} is left as it is`,
+      }
+    }
     const { reason, overwrite } = this.request
     const wish = { rollback: this.rollback, reason, by: 'engine', overwrite }
     try {
       await executePlan(this.ports, child, plan, wish, { lease: this.step.lease, lost: this.step.lost })
-      return 'asked'
     } catch (error) {
       // It moved between the plan and the request: what it is now is looked at anew.
       const moved = ['rollback_plan_changed', 'rollback_busy', 'rollback_conflict', 'run_moved_on'] as const
-      if (moved.some((code) => isProblem(error, code))) return 'moved_on'
-      throw error
+      if (!moved.some((code) => isProblem(error, code))) throw error
     }
+    return undefined
+  }
+
+  /** A critical step that would go back and was not agreed to above; here, or in a run further below. */
+  private async unnamed({ steps }: Plan): Promise<StepBelow | undefined> {
+    const named = new Set((this.request.criticalBelow ?? []).map(belowKey))
+    const own = await this.ports.book.read(this.child, (run) =>
+      steps.filter(
+        ({ node, fate }) =>
+          (fate === 'restored' || fate === 'compensated') &&
+          run.graph.nodes.get(node)?.priority === 'critical',
+      ),
+    )
+    const critical = [
+      ...own.map((step) => ({ ...step, run: this.child })),
+      ...steps.flatMap(({ criticalBelow = [] }) => criticalBelow),
+    ]
+    return critical.find((step) => !named.has(belowKey(step)))
   }
 
   /** Ends the child: going on is decided above, for the whole run. */

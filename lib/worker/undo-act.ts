@@ -367,7 +367,7 @@ async function callWith(
     runner,
     action,
     snapshot,
-    request: { ...request, output },
+    request: { ...request, output, ...(step.criticalBelow && { criticalBelow: step.criticalBelow }) },
     effects: (signal) =>
       effectsFor(ports, run as Run, header, {
         node: `${step.node}/undo`,

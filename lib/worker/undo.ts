@@ -3,7 +3,7 @@
  * goes on from the ledger, wherever the coordinator before it died, and nothing is done twice:
  *
  *   asked for ─▶ what a narrower rollback has under way ends first
- *             ─▶ a critical step in the way? ─▶ a person says whether (ATD section 8, level 1)
+ *             ─▶ a critical step in the way, here or in a run below? ─▶ a person says whether (ATD section 8, level 1)
  *             ─▶ phase 1: prepare ─▶ votes; those that say no again, when a person wants it   prepare.ts
  *             ─▶ decided: all of it; or, by the workflow's rule or a person's word, without some, or nothing
  *             ─▶ phase 2: acts, as many at once as the graph allows           execute-acts.ts, undo-act.ts
@@ -15,13 +15,21 @@
 import { type RollbackId, widOf } from '@/lib/base/ids'
 import type { Json } from '@/lib/base/json'
 import type { Command } from '@/lib/engine/commands'
-import { answerOf, decisionDeadline, openQuestion, wasAsked } from '@/lib/engine/rollback-question'
+import {
+  answerOf,
+  decisionDeadline,
+  isFromAbove,
+  openQuestion,
+  wasAsked,
+} from '@/lib/engine/rollback-question'
 import type { Rollback, Run } from '@/lib/engine/run'
 import type { ActGraph } from '@/lib/rollback/critical-path'
 import { overallStatus } from '@/lib/rollback/outcome'
 import type { Plan, PlannedStep } from '@/lib/rollback/plan'
+import { criticalSentence } from '@/lib/rollback/sentence'
 import type { RollbackStatus } from '@/lib/rollback/terms'
 import { actKey, actsOf, type Judgement, judge, unpreparedSentence } from '@/lib/rollback/votes'
+import { belowKey } from './critical-below'
 import { Deadlines } from './deadlines'
 import { type Act, type ActResult, executeActs } from './execute-acts'
 import type { Hold } from './hold'
@@ -158,23 +166,32 @@ class Coordinator {
     })
   }
 
-  /** A cascading rollback that no person asked for looks at people first when it reaches a critical step. */
+  /**
+   * A rollback that no person asked for looks at people first when, as a cascade, it reaches a critical step of this run
+   * or of one below. One that comes from above was agreed to there, with every critical step that it may reach.
+   */
   private async askAboutCritical(noted: Noted, plan: Plan, acts: PlannedStep[]): Promise<boolean> {
     const { by } = noted.rollback
-    if (plan.scope === 'single' || by.startsWith('person:')) return false
+    if (by.startsWith('person:')) return false
+    const below = acts.filter(({ criticalBelow }) => criticalBelow !== undefined)
     const found = await this.read((run) => {
-      // A run that is taken back with the step that began it: that was agreed to with that step.
-      if (run.start?.parentWid !== undefined && by === 'engine') return undefined
-      const step = acts.find(({ node }) => run.graph.nodes.get(node)?.priority === 'critical')
-      return step && { step, role: run.graph.nodes.get(step.node)?.approval?.role ?? 'operator' }
+      if (isFromAbove(run, noted.rollback)) return undefined
+      const isCritical = ({ node }: PlannedStep) => run.graph.nodes.get(node)?.priority === 'critical'
+      const own = plan.scope === 'single' ? undefined : acts.find(isCritical)
+      const step = own ?? below[0]
+      return step && { own, step, role: run.graph.nodes.get(step.node)?.approval?.role ?? 'operator' }
     })
     if (!found) return false
-    const { step, role } = found
-    const others = acts.length - 1
+    const { own, step, role } = found
+    const reached = new Map(
+      below.flatMap(({ label: beganBy, criticalBelow = [] }) =>
+        criticalBelow.map((step) => [belowKey(step), { label: step.label, beganBy }] as const),
+      ),
+    )
     await this.say({
       ...{ type: 'ask_rollback', rollback: this.id, kind: 'rollback_critical', role },
       ...{ node: step.node, visit: step.visit },
-      sentence: `Take back ${step.label}, a critical step${others > 0 ? `, and ${others} more` : ''}: asked for by ${by}`,
+      sentence: criticalSentence(own?.label, [...reached.values()], acts.length - 1, by),
     })
     return true
   }

@@ -1,12 +1,14 @@
 /*
  * Child runs, held against the ledgers of the runs above and below them: each is begun once for its place, by the step
  * that waits for it; no step is done before its children have ended, no run ends before the runs it began, and what a
- * rollback says it took back of them is taken back.
+ * rollback says it took back of them is taken back; none of their critical steps without a person's word.
  */
 import { type RunId, runIdOf, uuidOfText } from '@/lib/base/ids'
 import type { Fact, FactOf } from '@/lib/engine/facts'
 import type { Commit, ParentPlace } from '@/lib/engine/ports'
-import type { Run } from '@/lib/engine/run'
+import { isFromAbove } from '@/lib/engine/rollback-question'
+import type { Rollback, Run } from '@/lib/engine/run'
+import { belowKey } from '../critical-below'
 import { must } from './broken'
 import type { Truth } from './truth'
 
@@ -57,6 +59,7 @@ export class ChildrenTruth {
     if (fact.type === 'task_complete' && this.isCalling(run, fact.node)) this.checkComplete(runId, fact)
     if (fact.type === 'rollback_act_result' && fact.status === 'completed' && this.isCalling(run, fact.node))
       this.checkTakenBack(runId, fact)
+    if (fact.type === 'rollback_act') this.checkCritical(runId, run, fact)
   }
 
   /** The child runs of a step, of one attempt or of all. */
@@ -91,6 +94,41 @@ export class ChildrenTruth {
     }
   }
 
+  /** No critical step goes back but a person saw it coming, wherever that was asked. */
+  private checkCritical(runId: RunId, run: Run, { rollback, node, checkpointId }: FactOf<'rollback_act'>) {
+    const of = run.rollbacks.get(rollback)
+    if (!of || run.graph.nodes.get(node)?.priority !== 'critical') return
+    const { visit = 0 } = run.checkpoints.get(checkpointId) ?? {}
+    must(
+      this.isAgreed(runId, of, belowKey({ run: runId, node, visit })),
+      () => `${node} is critical and goes back, and nobody was asked about that`,
+    )
+  }
+
+  /** Did a person ask for the rollback, or agree to it; where it comes from above, to one that names the step? */
+  private isAgreed(runId: RunId, rollback: Rollback, step: string): boolean {
+    const { run } = this.truthOf(runId) as Truth
+    if (!isFromAbove(run, rollback)) {
+      const isOwn = step.startsWith(`${runId}/`)
+      if (rollback.by.startsWith('person:') || (isOwn && rollback.scope === 'single')) return true
+      return [...run.approvals.values()].some(
+        ({ kind, action, state }) =>
+          kind === 'rollback_critical' &&
+          action === rollback.plan &&
+          state.status === 'decided' &&
+          state.verdict === 'approve',
+      )
+    }
+    const place = this.parents.get(runId)
+    const above = place && this.truthOf(place.runId)
+    if (!above) return false
+    return [...above.run.rollbacks.values()].some((one) => {
+      const steps = above.planOf(one.id)?.steps.filter(({ node }) => node === place.node) ?? []
+      const named = steps.flatMap(({ criticalBelow = [] }) => criticalBelow.map(belowKey))
+      return isUndoing(one, place.node) && named.includes(step) && this.isAgreed(place.runId, one, step)
+    })
+  }
+
   private checkTakenBack(runId: RunId, { node, visit }: FactOf<'rollback_act_result'>): void {
     for (const { run } of this.of(runId, node, visit)) {
       const { status } = run.state
@@ -106,6 +144,11 @@ export class ChildrenTruth {
       }
     }
   }
+}
+
+/** Has the rollback begun to undo that step, and not ended it? */
+function isUndoing({ acts }: Rollback, node: string): boolean {
+  return [...acts.values()].some((act) => act.node === node && act.status === undefined)
 }
 
 /** Visits with something to take back: where the run stands, and what led there. */

@@ -56,6 +56,11 @@ export class Truth {
     return this.run.state.status === 'ended'
   }
 
+  /** The plan that was stored with a rollback's request. */
+  planOf(rollback: string): Plan | undefined {
+    return this.plans.get(rollback)
+  }
+
   /** True when the ledger has that token. */
   holds(jti: string): boolean {
     return this.places.has(jti)
