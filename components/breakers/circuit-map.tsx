@@ -146,6 +146,11 @@ function Picture({
   const scale = Math.max(smallest, Math.min(1, (width - 2 * margin) / Math.max(1, layout.width)))
   const hot = rows.find((row) => row.id === selected)?.downstream.id
   const { cursor, onKeyDown, onFocus } = useCursor(lines, selected)
+  // Chosen from the list or by a link, it may lie below the fold.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: of a new picture, too.
+  useEffect(() => {
+    if (selected !== undefined) document.getElementById(badgeId(selected))?.scrollIntoView(wherever)
+  }, [selected, layout, scale])
   return (
     <div
       className="br-picture m-auto"
@@ -190,6 +195,8 @@ function Picture({
 }
 
 /** The circuit that Tab reaches; arrows move from there. */
+const wherever = { block: 'nearest', inline: 'nearest' } as const
+
 function useCursor(lines: readonly Line[], selected: string | undefined) {
   const [at, setAt] = useState<string>()
   const places = useMemo(() => new Map(lines.map(({ row, words }) => [row.id, words])), [lines])
