@@ -158,6 +158,22 @@ path = "answers.json"
     expect(again).toMatchObject({ code: 2, err: expect.stringContaining('is there already') })
   })
 
+  it('takes a configuration that cannot be read as a mistake of the command line', async () => {
+    const broken = path.join(folder, 'broken.toml')
+    const args = ['--config', broken, '--data', path.join(folder, 'data')]
+    writeFileSync(broken, 'name = "plan\n')
+    expect(await holdpoint('plan', 'x', ...args)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('The configuration cannot be read: line 1'),
+    })
+    writeFileSync(broken, '[budget]\nmax_steps = "many"\n')
+    expect(await holdpoint('plan', 'x', ...args)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('The configuration is not right'),
+    })
+    expect(await holdpoint('plan', ' ', '--data', path.join(folder, 'data'))).toMatchObject({ code: 2 })
+  })
+
   it('says which models there are, and that a plan without a model is none', async () => {
     const args = ['--config', config, '--backend', 'gpt', '--data', path.join(folder, 'data')]
     const { code, err } = await holdpoint('plan', 'x', ...args)

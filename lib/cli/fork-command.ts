@@ -1,5 +1,4 @@
 import type { Json, JsonObject } from '@/lib/base/json'
-import { Problem } from '@/lib/base/problem'
 import type { Installation } from '@/lib/server/installation'
 import type { ForkEffect, ForkPlanView } from '@/lib/view/wire'
 import { dataFolder } from './data-folder'
@@ -122,7 +121,7 @@ function effectWords({ node, visit, sentence, consequence, happened }: ForkEffec
   return `${node}${visit > 1 ? ` (visit ${visit})` : ''}: ${sentence}${forGood}${happenedWords[happened]}`
 }
 
-/** `name=text` or `name=@file`, read as its slot has it. Throws UsageError for one that is none, Problem for what is no JSON. */
+/** `name=text` or `name=@file`, read as its slot has it. Throws UsageError for one that is none, and for what is no JSON. */
 function artifactValues(given: readonly string[], { artifacts }: ForkPlanView): JsonObject {
   const values: [string, Json][] = given.map((text) => {
     const at = text.indexOf('=')
@@ -144,8 +143,7 @@ function parsed(name: string, text: string): Json {
   try {
     return JSON.parse(text) as Json
   } catch (error) {
-    throw new Problem(
-      'bad_request',
+    throw new UsageError(
       `The value for the artifact "${name}" is not JSON: ${(error as Error).message.slice(0, 120)}`,
     )
   }

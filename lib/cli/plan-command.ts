@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { Problem } from '@/lib/base/problem'
+import { isProblem, Problem } from '@/lib/base/problem'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import type { GoalPlan } from '@/lib/server/goal'
 import { markedPlan } from '@/lib/server/plan-mark'
@@ -26,6 +26,7 @@ const words: Record<Consequence, string> = {
 /**
  * `holdpoint plan GOAL`: asks a model for a workflow, checks it, and shows what it would do. Nothing is run, and the text
  * is marked as a plan (plan-mark.ts). Exit 0 with a plan, 5 when three answers were none, or the model could not be asked.
+ * Throws UsageError for a goal or a configuration that is none.
  */
 export async function planCommand(goal: string, options: PlanOptions): Promise<number> {
   const { planOut } = options
@@ -71,6 +72,8 @@ async function planned(goal: string, { backend, config, data }: PlanOptions): Pr
     })
   } catch (error) {
     if (isModelFailure(error)) throw new Problem('bad_request', error.message)
+    // What was given with the command: the goal, or the file of --config.
+    if (isProblem(error, 'bad_request') && error.data.field) throw new UsageError(error.message)
     throw error
   } finally {
     await house.close()

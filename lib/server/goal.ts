@@ -81,7 +81,7 @@ const authority = [
 
 /**
  * Plans a workflow for a goal. Throws Problem `bad_request` for a goal that is empty or too long, for a configuration
- * that is not one and for an unknown backend, and EffectFailed when the model cannot be asked.
+ * that is not one (with the `field`: `goal` or `config`) and for an unknown backend, and EffectFailed when the model cannot be asked.
  */
 export async function planGoal(house: Installation, wish: GoalWish): Promise<GoalPlan> {
   const goal = wish.goal.trim()
@@ -89,6 +89,7 @@ export async function planGoal(house: Installation, wish: GoalWish): Promise<Goa
     throw new Problem(
       'bad_request',
       `A goal has 1 to ${maxGoalChars} characters; this one has ${goal.length}`,
+      { field: 'goal' },
     )
   }
   const given = configured(wish.config)
@@ -124,6 +125,7 @@ function configured(text: string | undefined): JsonObject {
     throw new Problem(
       'bad_request',
       `The configuration cannot be read: line ${first?.line}: ${first?.message}`,
+      { field: 'config' },
     )
   }
   return Object.fromEntries(
@@ -134,7 +136,10 @@ function configured(text: string | undefined): JsonObject {
 function modelsOf(house: Installation, given: JsonObject) {
   const { graph, diagnostics } = parseAgentd(tomlText({ ...emptyPlan, ...given }), nodeKind)
   const fault = diagnostics.find(({ severity }) => severity === 'error')
-  if (!graph) throw new Problem('bad_request', `The configuration is not right: ${fault?.message ?? ''}`)
+  if (!graph) {
+    const why = `The configuration is not right: ${fault?.message ?? ''}`
+    throw new Problem('bad_request', why, { field: 'config' })
+  }
   return openModels({
     backends: graph.backends ?? [],
     installationBackends: house.reachable.backends,
