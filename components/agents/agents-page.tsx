@@ -32,6 +32,7 @@ import type { AgentAct } from './agent-act'
 import { AgentDialog } from './agent-dialog'
 import { AgentPanel } from './agent-panel'
 import { RemoveAgent, RevokeKey, RotateKeys } from './key-dialogs'
+import { SetRight } from './lab-fault'
 
 const keyWords: [string, string][] = [
   ['j k', 'next and previous agent'],
@@ -114,6 +115,8 @@ function Loaded({
 }) {
   const small = useSmallScreen()
   const lab = useLab().data?.agents
+  const me = useMe().data
+  const mayOperate = me !== undefined && satisfies(me.roles, 'operator')
   const [asked, open] = useOpenAgent()
   const shown = agents.find(({ id }) => id === asked) ?? (small ? undefined : agents[0])
   const select = (id: string) => open(id, small ? 'push' : 'replace')
@@ -150,17 +153,26 @@ function Loaded({
   return (
     <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] md:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]">
       <ul className="min-h-0 overflow-auto md:border-r" aria-label="Agents">
-        {agents.map((agent) => (
-          <li key={agent.id}>
-            <AgentLine
-              agent={agent}
-              fault={lab?.find(({ id }) => id === agent.id)?.fault?.kind}
-              troubled={of(agent.id).find((row) => row.downstream.id === agent.id && isTroubled(row))}
-              selected={agent.id === shown?.id}
-              onSelect={() => select(agent.id)}
-            />
-          </li>
-        ))}
+        {agents.map((agent) => {
+          const inLab = lab?.find(({ id }) => id === agent.id)
+          const selected = agent.id === shown?.id
+          return (
+            <li key={agent.id} className={cx('flex items-center border-b', selected && 'bg-selected')}>
+              <AgentLine
+                agent={agent}
+                fault={inLab?.fault?.kind}
+                troubled={of(agent.id).find((row) => row.downstream.id === agent.id && isTroubled(row))}
+                selected={selected}
+                onSelect={() => select(agent.id)}
+              />
+              {inLab?.fault && mayOperate && (
+                <span className="mr-4 shrink-0">
+                  <SetRight name={inLab.name} brief />
+                </span>
+              )}
+            </li>
+          )
+        })}
       </ul>
       {!small && <div className="min-h-0 overflow-auto">{panel}</div>}
     </div>
@@ -187,8 +199,8 @@ function AgentLine({
       aria-current={selected || undefined}
       onClick={onSelect}
       className={cx(
-        'ring-inside flex w-full items-center gap-3 border-b px-4 py-2 text-left max-md:min-h-14',
-        selected ? 'bg-selected' : 'hover:bg-hover',
+        'ring-inside flex min-w-0 flex-1 items-center gap-3 px-4 py-2 text-left max-md:min-h-14',
+        !selected && 'hover:bg-hover',
       )}
     >
       <span className="min-w-0 flex-1">

@@ -13,44 +13,63 @@ const choices = [
 ]
 
 /**
- * "Make it fail…" for an agent of the lab, with what it was made to do now. Nothing where there is no lab, for agents
- * that are none of it, and for who may not.
+ * For an agent of the lab: what it was made to do wrong, "Set it right", and a menu of what can go wrong. Nothing where
+ * there is no lab, for agents that are none of it, and for who may not.
  */
 export function LabFault({ agentId, mayOperate }: { agentId: string; mayOperate: boolean }) {
   const agent = useLab().data?.agents.find(({ id }) => id === agentId)
-  const makeFail = useMakeFail(agent?.name ?? '')
+  const { make, isPending } = useFault(agent?.name ?? '')
   if (!agent) return null
-  const kind = agent.fault?.kind ?? 'none'
-  const shown = agent.fault && <Tag>Made to fail: {faultKinds[agent.fault.kind]}</Tag>
+  const { fault } = agent
+  const shown = fault && <Tag>Made to fail: {faultKinds[fault.kind]}</Tag>
   if (!mayOperate) return shown ?? null
-  const choose = (chosen: FaultKind | 'none') =>
-    makeFail.mutate(
-      { kind: chosen },
-      {
-        onSuccess: () =>
-          tell(
-            chosen === 'none'
-              ? `${agent.name} works again`
-              : `${agent.name} is made to fail: ${faultKinds[chosen]}`,
-          ),
-        onError: (error) => warnOf(`${agent.name} was left as it is`, error),
-      },
-    )
   return (
     <span className="inline-flex flex-wrap items-center gap-2">
       {shown}
+      {fault && <SetRight name={agent.name} />}
       <Menu
         trigger={
-          <Button
-            busy={makeFail.isPending}
-            icon={<FlaskConical size={16} strokeWidth={1.5} aria-hidden="true" />}
-          >
-            Make it fail…
+          <Button busy={isPending} icon={<FlaskConical size={16} strokeWidth={1.5} aria-hidden="true" />}>
+            {fault ? 'Fail another way…' : 'Make it fail…'}
           </Button>
         }
       >
-        <MenuChoice label={`What ${agent.name} does`} value={kind} choices={choices} onChange={choose} />
+        <MenuChoice
+          label={`Make ${agent.name} fail, or set it right`}
+          value={fault?.kind ?? 'none'}
+          choices={choices}
+          onChange={make}
+        />
       </Menu>
     </span>
   )
+}
+
+/** Ends what an agent of the lab was made to do wrong: one press, wherever that shows. */
+export function SetRight({ name, brief = false }: { name: string; brief?: boolean }) {
+  const { make, isPending } = useFault(name)
+  return (
+    <Button
+      size={brief ? 'sm' : 'md'}
+      busy={isPending}
+      aria-label={brief ? `Set ${name} right` : undefined}
+      onClick={() => make('none')}
+    >
+      {brief ? 'Set right' : 'Set it right'}
+    </Button>
+  )
+}
+
+function useFault(name: string) {
+  const { mutate, isPending } = useMakeFail(name)
+  const make = (chosen: FaultKind | 'none') =>
+    mutate(
+      { kind: chosen },
+      {
+        onSuccess: () =>
+          tell(chosen === 'none' ? `${name} works again` : `${name} is made to fail: ${faultKinds[chosen]}`),
+        onError: (error) => warnOf(`${name} was left as it is`, error),
+      },
+    )
+  return { make, isPending }
 }
