@@ -61,6 +61,22 @@ describe('the steps of a rollback', () => {
     expect(legend(asking).join()).not.toContain('Restored')
   })
 
+  it('read differently in the legend wherever they mean different things', () => {
+    const steps = [
+      step('move', 'restored'),
+      step('steer', 'compensated'),
+      { ...step('tell', 'restored'), changedSince: true as const },
+      step('look', 'reset'),
+    ]
+    const stands = progressStands({ steps }, told({ phase: 'asking' }))
+    expect(legendOf(stands, { untouched: [] }).map((one) => one.legend)).toEqual([
+      'Waits for the answer: to restore',
+      'Waits for the answer: to compensate',
+      'Waits for the answer: changed since',
+      'Waits for the answer: to set back',
+    ])
+  })
+
   it('say what is ahead, what goes on and what is left', () => {
     const going = progressStands(
       plan,

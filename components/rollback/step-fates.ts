@@ -91,17 +91,24 @@ function undoStand(
   if (isLeft(step, rollback)) return left(step)
   if (!goesOn) return open(step, 'refused', 'skipped', words.not)
   const planned = rollback.decided ? fate : plannedFate(step, rollback.overwrite === true)
-  if (rollback.phase === 'asking') return open(step, planned, 'pending', waits)
+  if (rollback.phase === 'asking')
+    return waiting(step, planned, planned === 'changed' ? 'changed since' : words.ahead)
   return planned === 'changed' ? stand(step, planned, 'pending') : open(step, fate, 'pending', words.ahead)
 }
 
-const waits = 'waits for the answer'
+/** A person is asked: in the graph that is all, the legend says what of. */
+function waiting(step: PlanStep, fate: StepFate, what: string): StepStand {
+  const asking = open(step, fate, 'pending', 'waits for the answer')
+  return { ...asking, legend: `${asking.legend}: ${what}` }
+}
+
+const toSetBack = 'to set back'
 
 /** Only a rollback that did all of it sets back what had nothing to undo. */
 function setBackStand(step: PlanStep, { status, phase }: Told): StepStand {
   if (status === 'completed') return stand(step, 'reset', 'rolled_back')
   if (status !== 'executing') return left(step)
-  return open(step, 'reset', 'pending', phase === 'asking' ? waits : 'to set back')
+  return phase === 'asking' ? waiting(step, 'reset', toSetBack) : open(step, 'reset', 'pending', toSetBack)
 }
 
 /** It was decided to leave the step, or all of them. */
