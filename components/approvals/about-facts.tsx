@@ -63,13 +63,19 @@ function Cannot({ about: { cannot } }: { about: AboutRollback }) {
       <ul>
         {cannot
           .slice(0, listedAtMost)
-          .map(({ node, visit, label, agent, here, why, description, conflict }) => (
+          .map(({ node, visit, label, agent, here, why, description, conflict, changedBy }) => (
             <li key={`${visit} ${node}`} className="mb-1 last:mb-0">
               <span className="mono" title={agent}>
                 {here ? 'this installation' : agentName(agent)}
               </span>
               , for “{label}”: {why ? cannotWords[why] : 'it gave no reason'}.{' '}
               {description && <Sub>{asSentence(description)}</Sub>}
+              {changedBy && (
+                <>
+                  {' '}
+                  <Link href={links.run(changedBy.run, { node: changedBy.node })}>See what it did</Link>
+                </>
+              )}
               {conflict !== undefined && (
                 <>
                   {' '}

@@ -40,7 +40,7 @@ const tooLateCodes = new Set([
 ])
 
 /** Said when a key was meant for the question before. */
-const cameWords = 'This is another question than the one before. Press the key again to answer this one.'
+const cameWords = 'This question came up by itself. Press the key again to answer it.'
 
 /** One question, from loading to decided. Mounted anew for each, so nothing of one can leak into the next. */
 export function Decision({

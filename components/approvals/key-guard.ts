@@ -29,6 +29,17 @@ export function guarded({ type, key = '', repeat, movementX, movementY }: Act): 
 }
 
 /**
+ * Did the question on screen come there while the person looked? `place` names what they chose to look at: the question
+ * that stands there when they come is what they came for, and any other that follows it came by itself.
+ */
+export function useCameByItself(question: string | undefined, place: string): boolean {
+  const [chosen, setChosen] = useState({ place, question })
+  if (chosen.place !== place) setChosen({ place, question })
+  const met = chosen.place === place ? chosen.question : question
+  return question !== undefined && question !== met
+}
+
+/**
  * Keeps answer keys from a question that came under the fingers. It begins once the card is shown, and ends with the first
  * act of the person that follows: a move, a click, another key, or an answer key, which does nothing but end it. Returns
  * true once a key was swallowed: then the card says that the same key answers it now.

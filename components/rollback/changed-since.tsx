@@ -1,4 +1,6 @@
+import Link from 'next/link'
 import { StateShape } from '@/components/ui/state'
+import { links } from '@/lib/ui/links'
 import type { RollbackPlanView } from '@/lib/view/wire'
 import { changedSteps, overwriteWords, planKey, planName } from './plan-words'
 
@@ -27,6 +29,14 @@ export function ChangedSince({
         {steps.map((step) => (
           <p key={planKey(step)} className="[overflow-wrap:anywhere]">
             <b>{planName(step, plan)}.</b> {step.sentence}
+            {step.changedBy && (
+              <>
+                {' '}
+                <Link href={links.run(step.changedBy.run, { node: step.changedBy.node })}>
+                  See what it did
+                </Link>
+              </>
+            )}
           </p>
         ))}
         <label className="mt-2 flex items-start gap-2 max-md:min-h-12">

@@ -31,6 +31,17 @@ function reachWords({ scope, only }: Reach): string {
   return only ? 'This step and what used it' : scopeWords[scope]
 }
 
+/** Of a preview that is not shown, since another rollback of the run is under way: what that one means for it. */
+export function notBegunWords(asked: Reach, underWay: Side): string {
+  const goesOn = `Yours, “${lower(reachWords(asked))}”, was not begun: ${midSentence(whose(underWay))} is under way`
+  return breadth(asked) > breadth(underWay)
+    ? `${goesOn}, and one that reaches further takes it over.`
+    : `${goesOn}, and until it is over one that reaches no further is refused.`
+}
+
+/** Names keep their capital. */
+const midSentence = (words: string) => (words.startsWith('The ') ? lower(words) : words)
+
 const lower = (words: string) => `${words.charAt(0).toLowerCase()}${words.slice(1)}`
 
 /** A rollback that this one met: whose it is, how far it reaches, since when, and why it goes on. */

@@ -1,6 +1,7 @@
 'use client'
 import { useMemo, useState } from 'react'
 import { Decision } from '@/components/approvals/decision'
+import { useCameByItself } from '@/components/approvals/key-guard'
 import { TokenPanel } from '@/components/run/token-panel'
 import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
@@ -19,7 +20,7 @@ import { ActEvidence, type OnEvidence, type OpenedEvidence } from './act-evidenc
 import { ActMark } from './act-mark'
 import { AgentTable, VoteMark } from './agent-table'
 import { AgentTokenPanel } from './agent-token-panel'
-import { Conflict, winnerWords } from './conflict'
+import { Conflict, notBegunWords, winnerWords } from './conflict'
 import { Phases } from './phases'
 import { PlanGraph } from './plan-graph'
 import { planKey, planName, resultWords, scopeWords } from './plan-words'
@@ -27,6 +28,9 @@ import { Proof } from './proof'
 import { isToChoose, RollbackChoice } from './rollback-choice'
 import { progressStands, type StepStand } from './step-fates'
 import { holderName } from './vote-words'
+
+/** What the address asks to preview while this one is under way. */
+export type Asked = Pick<RollbackView, 'scope' | 'only'>
 
 /**
  * A rollback that began: who can, by their votes; each act as its token arrives, with its proof; how it ended; and what
@@ -38,6 +42,7 @@ export function Progress({
   ledger,
   fold,
   rollback,
+  notBegun,
   pressed,
   onGone,
   onBroader,
@@ -47,6 +52,7 @@ export function Progress({
   ledger: RunLedger
   fold: RunFold
   rollback: RollbackView
+  notBegun: Asked | undefined
   /** The plan whose button was pressed here; after a reload the stored one is fetched. */
   pressed: RollbackPlanView | undefined
   /** The choice is made: back to the run. */
@@ -108,6 +114,7 @@ export function Progress({
             detail={detail}
             fold={fold}
             rollback={rollback}
+            notBegun={notBegun}
             plan={plan}
             stands={stands ?? []}
             parts={parts}
@@ -146,6 +153,7 @@ function Told({
   detail,
   fold,
   rollback,
+  notBegun,
   plan,
   stands,
   parts,
@@ -155,6 +163,7 @@ function Told({
   detail: RunDetail
   fold: RunFold
   rollback: RollbackView
+  notBegun: Asked | undefined
   plan: RollbackPlanView | undefined
   stands: readonly StepStand[]
   parts: readonly AgentPart[]
@@ -166,6 +175,7 @@ function Told({
   const narrower = others.find(({ id }) => id === rollback.supersedes)
   const byStep = new Map(parts.flatMap(({ steps }) => steps.map((of) => [planKey(of.step), of] as const)))
   const asked = rollback.votes.length > 0
+  const cameByItself = useCameByItself(rollback.question?.approval, rollback.id)
   return (
     <>
       <div role="status">
@@ -178,6 +188,11 @@ function Told({
         {rollback.reason ? `: ${asSentence(rollback.reason)}` : '.'}
         {rollback.overwrite && ' What was changed since is put back, too.'}
       </p>
+      {notBegun && (
+        <p role="status" className="mb-4 rounded-r2 border border-line-strong px-3 py-2">
+          {notBegunWords(notBegun, rollback)}
+        </p>
+      )}
       {broader && (
         <Conflict
           other={broader}
@@ -209,6 +224,7 @@ function Told({
             id={rollback.question.approval}
             compact
             leadsOn={false}
+            cameByItself={cameByItself}
           />
         </section>
       )}

@@ -24,9 +24,9 @@ import { links } from '@/lib/ui/links'
 import { useRunDetail } from '@/lib/ui/run-queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import type { RunFold } from '@/lib/view/run-fold'
-import type { RollbackPlanView, RunDetail } from '@/lib/view/wire'
+import type { RollbackPlanView, RollbackView, RunDetail } from '@/lib/view/wire'
 import { Preview } from './preview'
-import { Progress } from './progress'
+import { type Asked, Progress } from './progress'
 
 const scopes: RollbackScope[] = ['single', 'sub_dag', 'full_workflow']
 
@@ -67,6 +67,7 @@ function Loaded({
   const asked = search.get('node') ?? ''
   const node = fold.index.nodes.has(asked) ? asked : (fold.rollbackNodeFor(undefined) ?? '')
   const scope = scopes.find((known) => known === search.get('scope'))
+  const only = search.get('only') === 'dependents' ? 'dependents' : undefined
   // The plan that was pressed: it says how many acts there will be, before they have begun.
   const [executed, setExecuted] = useState<{ rollback: string; plan: RollbackPlanView }>()
   const [asking, setAsking] = useState(false)
@@ -79,9 +80,10 @@ function Loaded({
     (broader && underWay
       ? undefined
       : (underWay ?? rollbacks.findLast((one) => fold.status === 'rolled_back' && !one.choice)))
+  const notBegun =
+    rollback && !search.has('rollback') ? otherThan(rollback, { node: asked, scope, only }) : undefined
   // Asked for, and its first token is not here yet.
   const begun = !rollback && executed !== undefined && executed.rollback === search.get('rollback')
-  const only = search.get('only') === 'dependents' ? 'dependents' : undefined
   const leave = () => router.push(links.run(run, { node: rollback?.node ?? node }))
   useShortcuts({ Escape: leave })
   const view = (change: { node?: string; scope?: string; only?: string; rollback?: string }) =>
@@ -142,6 +144,7 @@ function Loaded({
           ledger={ledger}
           fold={fold}
           rollback={rollback}
+          notBegun={notBegun}
           pressed={rollback.id === executed?.rollback ? executed.plan : undefined}
           onGone={() => router.push(links.run(run))}
           onBroader={
@@ -178,4 +181,15 @@ function Loaded({
       )}
     </>
   )
+}
+
+/** The rollback that the address asks to preview, where another one is under way. */
+function otherThan(
+  { status, ...underWay }: RollbackView,
+  { node, scope, only }: { node: string; scope: RollbackScope | undefined; only: 'dependents' | undefined },
+): Asked | undefined {
+  if (status !== 'executing' || scope === undefined) return undefined
+  const isSame = underWay.scope === scope && underWay.only === only
+  const isWhole = isSame && scope === 'full_workflow'
+  return isWhole || (isSame && underWay.node === node) ? undefined : { scope, ...(only && { only }) }
 }

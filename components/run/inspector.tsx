@@ -54,6 +54,7 @@ export function Inspector({
   visit,
   began: children,
   waitsIn,
+  cameByItself,
   tab,
   onTab,
   onVisit,
@@ -75,6 +76,8 @@ export function Inspector({
   began: ChildCounts | undefined
   /** What a run below this one asks of a person. */
   waitsIn: WaitsIn | undefined
+  /** The question on screen came there while the person looked. */
+  cameByItself: boolean
   tab: string | undefined
   onTab: (tab: string) => void
   onVisit: (visit: string | undefined) => void
@@ -98,11 +101,13 @@ export function Inspector({
   return (
     <aside aria-label={frame.label} className="flex min-h-0 min-w-0 flex-col overflow-y-auto max-md:flex-1">
       <Head frame={frame} visit={visit} onVisit={onVisit} />
-      {waitsIn && (children?.states.waiting ?? 0) > 0 && <AskedBelow waitsIn={waitsIn} />}
+      {waitsIn && (children?.states.waiting ?? 0) > 0 && (
+        <AskedBelow waitsIn={waitsIn} cameByItself={cameByItself} />
+      )}
       {visit.open && past ? (
         <Asked sentence={visit.open.sentence} role={visit.open.role} />
       ) : visit.open ? (
-        <DecisionHere approval={visit.open.id} />
+        <DecisionHere approval={visit.open.id} cameByItself={cameByItself} />
       ) : (
         <Outcome
           run={run}
@@ -240,10 +245,10 @@ function isHeldOff({ state }: VisitView): boolean {
 }
 
 /** The decision card of the inbox, narrow: the same order, the same words, the same keys. */
-function DecisionHere({ approval }: { approval: string }) {
+function DecisionHere({ approval, cameByItself }: { approval: string; cameByItself: boolean }) {
   return (
     <section aria-label="Decision">
-      <Decision key={approval} id={approval} compact />
+      <Decision key={approval} id={approval} compact cameByItself={cameByItself} />
     </section>
   )
 }
@@ -261,7 +266,7 @@ function Asked({ sentence, role }: { sentence: string; role: string }) {
 }
 
 /** The question that a run below asks: it can be answered from here as well. */
-function AskedBelow({ waitsIn }: { waitsIn: WaitsIn }) {
+function AskedBelow({ waitsIn, cameByItself }: { waitsIn: WaitsIn; cameByItself: boolean }) {
   return (
     <section aria-label="Decision" className="border-b">
       <p className="px-4 pt-3 text-ink-3">
@@ -271,7 +276,7 @@ function AskedBelow({ waitsIn }: { waitsIn: WaitsIn }) {
         </Link>
         , a run below this step.
       </p>
-      <Decision key={waitsIn.approval} id={waitsIn.approval} compact />
+      <Decision key={waitsIn.approval} id={waitsIn.approval} compact cameByItself={cameByItself} />
     </section>
   )
 }

@@ -12,6 +12,7 @@
  */
 import { useRouter } from 'next/navigation'
 import { memo, useCallback, useDeferredValue, useMemo, useState } from 'react'
+import { useCameByItself } from '@/components/approvals/key-guard'
 import { ArtifactsPane } from '@/components/artifacts/artifacts-pane'
 import { useFlagging } from '@/components/rollback/flag-dialog'
 import { isToChoose, RollbackChoice } from '@/components/rollback/rollback-choice'
@@ -295,6 +296,7 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
               change={change}
               node={node}
               below={below}
+              reading={ledger.status === 'reading'}
               onFlag={flagging.ask}
               verification={verification.state}
             />
@@ -380,6 +382,7 @@ function Side({
   change,
   node,
   below,
+  reading,
   onFlag,
   verification,
 }: {
@@ -393,11 +396,19 @@ function Side({
   change: (change: RunView) => void
   node: string | undefined
   below: BelowRun
+  /** The ledger is on its way: what comes up meanwhile has been there all along. */
+  reading: boolean
   onFlag: (() => void) | undefined
   verification: ReturnType<typeof useVerification>['state']
 }) {
   const past = shown.at !== undefined
   const token = seqFrom(view.token)
+  const which = view.visit ? Number(view.visit) : undefined
+  // Of a moment before that visit: the one that was the latest then.
+  const visit = node === undefined ? undefined : (shown.run.visit(node, which) ?? shown.run.visit(node))
+  const waitsIn = past ? undefined : below.summary?.waitsIn
+  const question = visit?.open?.id ?? waitsIn?.approval
+  const cameByItself = useCameByItself(question, `${reading} ${view.node ?? ''} ${view.visit ?? ''}`)
   if (token !== undefined && fold.rows[token - 1]) {
     return (
       <TokenPanel
@@ -424,9 +435,6 @@ function Side({
       />
     )
   }
-  const which = view.visit ? Number(view.visit) : undefined
-  // Of a moment before that visit: the one that was the latest then.
-  const visit = node === undefined ? undefined : (shown.run.visit(node, which) ?? shown.run.visit(node))
   if (!visit) {
     return (
       <Summary
@@ -449,7 +457,8 @@ function Side({
       visit={visit}
       // What its runs are now is what they were then only of a step that was done then.
       began={past && visit.state.status !== 'done' ? undefined : below.of(visit.node, visit.visit)}
-      waitsIn={past ? undefined : below.summary?.waitsIn}
+      waitsIn={waitsIn}
+      cameByItself={cameByItself}
       tab={view.tab}
       onTab={(tab) => change({ tab })}
       onVisit={(which) => change({ node: visit.node, visit: which })}
