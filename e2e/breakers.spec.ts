@@ -106,23 +106,49 @@ test('the map is walked by arrow keys, and Enter opens', async ({ page, api }) =
   await expect(page).toHaveURL(/circuit=/)
 })
 
+test('an open breaker that nobody calls any more is probed by a person, once its cooldown is over', async ({
+  page,
+  api,
+  house,
+}) => {
+  test.setTimeout(120_000)
+  const name = 'called-in-vain'
+  const make = async (kind: 'errors' | 'none') => {
+    const at = `${house.origin}/api/v1/lab/agents/${router}/fault`
+    const answer = await page
+      .context()
+      .request.post(at, { headers: { origin: house.origin }, data: { kind } })
+    expect(answer.status(), await answer.text()).toBe(200)
+  }
+  await api.importWorkflow(asking(name, { 'hp.circuit_min_calls': 1, 'hp.when_open': 'fail' }))
+  await make('errors')
+  try {
+    const run = await api.startRun(name)
+    await expect.poll(async () => (await api.run(run)).row.status, { timeout: 45_000 }).toBe('ended')
+  } finally {
+    await make('none')
+  }
+  await page.goto('/breakers')
+  await page.getByRole('button', { name: `Open the breaker ${name} to ${router}` }).click()
+  await expect(panel(page, name)).toContainText('The first one after the cooldown is the probe')
+  const probe = panel(page, name).getByRole('button', { name: 'Probe now' })
+  await expect(probe).toBeVisible({ timeout: 45_000 })
+  await expect(panel(page, name)).toContainText(`No run of ${name} calls: until one does it stays open`)
+  await isClean(page)
+  await probe.click()
+  await expect(page.getByText(`${router} answered the probe`).first()).toBeVisible()
+  await expect(panel(page, name).getByText('closed', { exact: true })).toBeVisible()
+  await panel(page, name)
+    .getByRole('button', { name: /^History/ })
+    .click()
+  const history = page.getByRole('region', { name: 'History' })
+  await expect(history).toContainText('Half-open: a question went as a probe')
+  await expect(history).toContainText('ada')
+})
+
 /** Brings in a workflow that asks the lab's router whether its configuration holds, runs it once; gives its circuit. */
 async function called(api: Api, name: string): Promise<string> {
-  await api.importWorkflow({
-    wf_id: name,
-    description: 'Asks the router whether its configuration holds; changes nothing and needs nobody',
-    nodes: [
-      {
-        id: 'validate',
-        label: 'Validate the configuration',
-        hitl_required: false,
-        resource_hints: { priority: 'normal', timeout_s: 30 },
-        agent: `spiffe://holdpoint.local/agent/${router}`,
-        agent_config: { operation: 'validate-config' },
-      },
-    ],
-    edges: [],
-  })
+  await api.importWorkflow(asking(name))
   const run = await api.startRun(name)
   await expect.poll(async () => (await api.run(run)).row.terminal).toBe('success')
   const ofName = async () => {
@@ -132,6 +158,25 @@ async function called(api: Api, name: string): Promise<string> {
   // Calls that went well are counted a second later.
   await expect.poll(ofName).toBeDefined()
   return (await ofName()) ?? ''
+}
+
+function asking(name: string, constraints: Record<string, unknown> = {}) {
+  return {
+    wf_id: name,
+    description: 'Asks the router whether its configuration holds; changes nothing and needs nobody',
+    nodes: [
+      {
+        id: 'validate',
+        label: 'Validate the configuration',
+        hitl_required: false,
+        resource_hints: { priority: 'normal', timeout_s: 30 },
+        constraints,
+        agent: `spiffe://holdpoint.local/agent/${router}`,
+        agent_config: { operation: 'validate-config' },
+      },
+    ],
+    edges: [],
+  }
 }
 
 function panel(page: Page, name: string) {

@@ -103,6 +103,15 @@ test('a broader rollback takes over a narrower one under way, and both sides see
       await expect(lost).toContainText('What was not taken back here, it takes back')
     })
 
+    await test.step('a preview of less says that it was not begun, and that it would be refused', async () => {
+      const narrower = await page.context().newPage()
+      await narrower.goto(`/runs/${run}/rollback?node=steer-9&scope=single`)
+      await expect(
+        narrower.getByText(/^Yours, “this step”, was not begun: hedy’s rollback is under way/),
+      ).toContainText('one that reaches no further is refused')
+      await narrower.close()
+    })
+
     await test.step('whoever asks for as much again is shown the winner', async () => {
       const title = 'Nothing was done: this one lost to a rollback under way.'
       const lost = third.getByRole('alert', { name: title })

@@ -167,8 +167,12 @@ test.describe
           if (size) await page.setViewportSize(size)
         })
 
+        // The question came up by itself: a key that was on its way to something else answers nothing.
         await page.keyboard.press('a')
+        await expect(decision).toContainText('This question came up by itself.')
         const reason = page.getByRole('dialog')
+        await expect(reason).toBeHidden()
+        await page.keyboard.press('a')
         await reason.getByLabel(/^Reason/).fill('Steering is mended by hand')
         await reason.getByRole('button', { name: 'Go on without dns-steering' }).click()
         await expect(status(page)).toContainText(/taken back/i)
