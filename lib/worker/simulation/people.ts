@@ -34,6 +34,8 @@ export interface Temper {
   cancels: number
   pauses: number
   rollsBack: number
+  /** How many of the rollbacks no person asks for, but an agent; absent: some. */
+  agentAsks?: number
   /** They wait until most of it is done before they take anything back. */
   patient?: boolean
 }
@@ -255,7 +257,7 @@ export class People {
         plan: jsonValue(plan).hash,
         seq: plan.seq,
         reason: this.tag(),
-        by: dice.chance(0.15) ? 'agent:spiffe://simulated.example/agent/x' : 'person:ada',
+        by: dice.chance(this.temper.agentAsks ?? 0.15) ? 'agent:spiffe://simulated.example/agent/x' : 'person:ada',
         deadlineS: dice.chance(0.1) ? 1 : 60,
       },
       { values: [jsonValue(plan)] },

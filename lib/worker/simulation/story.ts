@@ -147,6 +147,7 @@ class Story {
       ...(this.sort === 'drawn with agents'
         ? { rollsBack: 0.5, patient: dice.chance(0.8) }
         : { rollsBack: dice.pick([0, 0.1, 0.3, 0.6]) }),
+      ...(this.sort.endsWith('with children') && { agentAsks: 0.6 }),
     })
     this.schedule.fateOf = (process, what) => this.fateOf(process, what)
     this.schedule.onCrash = (process) => this.restart(process)

@@ -247,7 +247,8 @@ function randomNode(dice: Dice, parents: string[], size: Size): Partial<GraphNod
   const node: Partial<GraphNode> = {
     kind,
     config: simulatedConfig(kind, dice, parents),
-    priority: dice.pick(['critical', 'high', 'normal', 'low']),
+    // Rollbacks that come from above meet something critical often enough.
+    priority: dice.pick(['critical', isChild ? 'critical' : 'high', 'normal', 'low']),
     timeoutS: dice.chance(0.5) ? dice.whole(3, 60) : undefined,
   }
   if (size.weights) return ofAgents(node, dice)
