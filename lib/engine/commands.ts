@@ -241,6 +241,9 @@ export type Command =
       how: 'asked' | 'derived' | 'here'
       reason?: CannotPrepare
       conflict?: string
+      changedBy?: string
+      changedRun?: string
+      changedNode?: string
       description: string
     } & OfVisit)
   /** Whether, or how, a rollback goes on is for a person to say. */

@@ -267,6 +267,7 @@ const fields: { [T in Exclude<FactType, 'reported'>]: Fields<T> } = {
     deadlineAt: at,
     only: maybe(fc.constant('dependents' as const)),
     overwrite: maybe(flag),
+    expectedStates: maybe(fc.array(hash, { maxLength: 16 })),
     supersedes: maybe(id('rb')),
   },
   rollback_vote: {
@@ -280,6 +281,9 @@ const fields: { [T in Exclude<FactType, 'reported'>]: Fields<T> } = {
       fc.constantFrom('expired', 'irreversible', 'hash_mismatch', 'unknown_checkpoint', 'conflict'),
     ),
     conflict: maybe(text),
+    changedBy: maybe(text),
+    changedRun: maybe(text),
+    changedNode: maybe(text),
     description: text,
   },
   rollback_decided: {

@@ -223,6 +223,7 @@ const fields: { [T in OwnFactType]: FieldsOf<T> } = {
     supersedes: maybe('supersedes'),
     only: maybe('only'),
     overwrite: maybe('overwrite', 'flag'),
+    expectedStates: maybe('expected_states', 'texts'),
   },
   rollback_vote: {
     ...ofVisit,
@@ -233,6 +234,9 @@ const fields: { [T in OwnFactType]: FieldsOf<T> } = {
     how: at('how'),
     reason: maybe('reason'),
     conflict: maybe('conflicting_rollback_id'),
+    changedBy: maybe('changed_by'),
+    changedRun: maybe('changed_run'),
+    changedNode: maybe('changed_node'),
     description: at('description'),
   },
   rollback_decided: {

@@ -295,6 +295,8 @@ export type FactBody =
       only?: RollbackOnly
       /** Also targets that were changed since are put back: a person wanted that. */
       overwrite?: boolean
+      /** Of one act: the states that its holder may be in when it puts its part back. In another one it is not as it was left. */
+      expectedStates?: string[]
     }
   /** Phase 1: one checkpoint's holder says whether it can be taken back (cascade section 6.5). Changes nothing. */
   | ({
@@ -308,6 +310,10 @@ export type FactBody =
       how: 'asked' | 'derived' | 'here'
       reason?: CannotPrepare
       conflict?: string
+      /** Who changed its target since, in words; and the run and the step, where it was one of this installation. */
+      changedBy?: string
+      changedRun?: string
+      changedNode?: string
       description: string
     } & OfVisit)
   /** Phase 2 begins, for all or without some; or nothing is done. */

@@ -125,6 +125,23 @@ export interface ParentPlace {
   index: number
 }
 
+/** A state that a step brought its target to, for whoever asks who changed a target since. */
+export interface LeftState {
+  /** An agent by its SPIFFE id, or `here`. */
+  holder: string
+  /** As the target itself hashes it. */
+  state: Hash
+  runId: RunId
+  node: string
+  visit: number
+  /** The step's name for people. */
+  label: string
+  /** Milliseconds since the epoch. */
+  at: number
+  /** Left by taking the step back. */
+  undid: boolean
+}
+
 export interface LeaseRef {
   runId: RunId
   owner: string
@@ -162,6 +179,8 @@ export interface Commit {
   signals?: NewSignal[]
   /** Breakers of agents that tokens in it tell of. */
   reportedCircuits?: ReportedCircuit[]
+  /** What steps left at their targets, as tokens in it say. */
+  leftStates?: LeftState[]
 }
 
 export interface LedgerStore {
@@ -189,6 +208,15 @@ export interface LedgerStore {
   value(hash: Hash): Promise<StoredValue | undefined>
   putValue(value: StoredValue): Promise<void>
   checkpoint(jti: string): Promise<SealedCheckpoint | undefined>
+  /**
+   * Who last brought a target to a state, not before `since` (ms) and none of these runs; undefined when no run here says
+   * so. What is older than any checkpoint can be is forgotten.
+   */
+  leftBy(
+    target: Pick<LeftState, 'holder' | 'state'>,
+    since: number,
+    except: readonly RunId[],
+  ): Promise<(LeftState & { workflowName: string }) | undefined>
   answer(scope: string, key: string): Promise<IdempotentAnswer | undefined>
   /** True the first time a token id from outside is seen; false ever after (NOTES 1, replay). */
   rememberJti(jti: string, expiresAt: number): Promise<boolean>

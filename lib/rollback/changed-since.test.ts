@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isChangedSince, type OtherStep, type OwnStep } from './changed-since'
+import { foreignState, isChangedSince, type OtherStep, type OwnStep } from './changed-since'
 
 const step = (began: number, ended: number, found: string, left: string): OwnStep => ({
   ...{ began, ended, change: { found, left } },
@@ -41,6 +41,18 @@ describe('a target that changed after a step', () => {
     expect(isChangedSince(first, [step(-1, 2, 'S0', 'S2')], 'S2'), 'sealed before').toBe(false)
     expect(isChangedSince(first, [beside, step(2, 4, 'half', 'S4')], 'S4'), 'and one beside that').toBe(false)
     expect(isChangedSince(first, [beside], 'S9')).toBe(true)
+  })
+
+  it('was brought by somebody else to the state it is in, or to the one that the run went on from', () => {
+    expect(foreignState(first, [], 'S9')).toBe('S9')
+    expect(foreignState(first, [step(2, 3, 'S1', 'S2')], 'S9')).toBe('S9')
+    const later = [step(4, 5, 'by hand', 'S3'), step(6, 7, 'S3', 'S4')]
+    expect(foreignState(first, later, 'S4')).toBe('by hand')
+    expect(foreignState(first, [...later, step(8, 9, 'by hand again', 'S5')], 'S5')).toBe('by hand again')
+    expect(
+      foreignState(first, [step(2, 3, 'A', 'B'), step(4, 5, 'B', 'A')], 'A'),
+      'comes to an end',
+    ).toBeDefined()
   })
 
   it('cannot be told where a later step did not say what it left', () => {
@@ -115,7 +127,10 @@ describe('stories of one target', () => {
     fc.assert(
       fc.property(own, (moments) => {
         const told = play([...moments, ...Array(40).fill('act'), ...Array(40).fill('end'), 'other'])
-        for (const of of told.steps) expect(isChangedSince(of, others(told, of), told.now)).toBe(true)
+        for (const of of told.steps) {
+          expect(isChangedSince(of, others(told, of), told.now)).toBe(true)
+          expect(foreignState(of, others(told, of), told.now)).toBe(told.now)
+        }
       }),
       { numRuns: 1000 },
     )
@@ -129,6 +144,8 @@ describe('stories of one target', () => {
         const [when = 0] = told.foreign
         for (const of of told.steps) {
           expect(isChangedSince(of, others(told, of), told.now)).toBe(of.ended < when)
+          if (of.ended < when)
+            expect(foreignState(of, others(told, of), told.now)).toBe(`S${before.length + 1}`)
         }
       }),
     )

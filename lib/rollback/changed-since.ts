@@ -26,26 +26,62 @@ export interface OwnStep {
 /** One that may have touched the target as well; what is not known of it is absent. */
 export type OtherStep = Pick<OwnStep, 'began'> & Partial<OwnStep>
 
+/** The states that the run itself led a target to. */
+export interface OwnStates {
+  states: ReadonlySet<Hash>
+  /** A later step does not say what it left: there may be more of them. */
+  isUnknown: boolean
+}
+
 /**
- * True when a target in the state `now` was changed after `step` by anything but `others`, the run's other steps on it
- * that are not taken back; false when it was not; undefined when that cannot be told. The order of `others` is free.
+ * What a target may be in after `step` where nothing changed it but `others`, the run's other steps on it that are not
+ * taken back. The order of `others` is free.
  */
-export function isChangedSince(step: OwnStep, others: readonly OtherStep[], now: Hash): boolean | undefined {
-  const ledTo = new Set([step.change.left])
-  if (ledTo.has(now)) return false
-  const after = others
-    .filter(({ ended }) => ended === undefined || ended > step.began)
-    .sort((a, b) => a.began - b.began)
+export function ownStates(step: OwnStep, others: readonly OtherStep[]): OwnStates {
+  const states = new Set([step.change.left])
   let until = step.ended
   let isUnknown = false
-  for (const { began, ended, change } of after) {
+  for (const { began, ended, change } of laterOf(step, others)) {
     if (!change || ended === undefined) {
       isUnknown = true
-    } else if (began < until || ledTo.has(change.found)) {
-      ledTo.add(change.left)
+    } else if (began < until || states.has(change.found)) {
+      states.add(change.left)
       until = Math.max(until, ended)
     }
   }
-  if (ledTo.has(now)) return false
+  return { states, isUnknown }
+}
+
+/**
+ * True when a target in the state `now` was changed after `step` by anything but `others`; false when it was not;
+ * undefined when that cannot be told.
+ */
+export function isChangedSince(step: OwnStep, others: readonly OtherStep[], now: Hash): boolean | undefined {
+  if (step.change.left === now) return false
+  const { states, isUnknown } = ownStates(step, others)
+  if (states.has(now)) return false
   return isUnknown ? undefined : true
+}
+
+/**
+ * The state that somebody else brought a changed target to: the one it is in now, or the one that the run's own later
+ * steps found and went on from.
+ */
+export function foreignState(step: OwnStep, others: readonly OtherStep[], now: Hash): Hash {
+  const left = new Map<Hash, Hash>()
+  for (const { change } of laterOf(step, others)) if (change) left.set(change.left, change.found)
+  const seen = new Set<Hash>()
+  let state = now
+  for (let found = left.get(state); found !== undefined && !seen.has(found); found = left.get(state)) {
+    seen.add(state)
+    state = found
+  }
+  return state
+}
+
+/** Those that were not over when the step began, the first to begin first. */
+function laterOf(step: OwnStep, others: readonly OtherStep[]): OtherStep[] {
+  return others
+    .filter(({ ended }) => ended === undefined || ended > step.began)
+    .sort((a, b) => a.began - b.began)
 }

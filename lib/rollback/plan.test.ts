@@ -314,9 +314,33 @@ describe('a target that somebody else changed since', () => {
     const [told] = plan({ changedSince: true, target: '/etc/router.conf' }).steps
     expect(told).toMatchObject({
       ...{ fate: 'restored', changedSince: true },
-      sentence: '/etc/router.conf was changed since "update"; putting it back would undo that, too.',
+      sentence:
+        '/etc/router.conf was changed since "update" by somebody outside this installation, as far as its runs tell; putting it back would undo that, too.',
     })
+    expect(told).not.toHaveProperty('changedBy')
     expect(plan({}).steps[0]).not.toHaveProperty('changedSince')
+  })
+
+  it('is told with the step of another run that did, its workflow and when', () => {
+    const changedBy = {
+      run: `run_${'7f3a'.repeat(8)}`,
+      workflow: 'dns',
+      node: 'steer',
+      visit: 1,
+      label: 'Steer',
+      at: NOW,
+    }
+    const [told] = plan({ changedSince: true, changedBy, target: 'x' }).steps
+    const when = new Date(NOW).toISOString().slice(0, 16).replace('T', ' ')
+    expect(told?.changedBy).toEqual(changedBy)
+    expect(told?.sentence).toBe(
+      `x was changed since "update" by "Steer" of a run of dns (run_7f3a…7f3a, ${when} UTC); putting it back would undo that, too.`,
+    )
+    const undid = plan({ changedSince: true, changedBy: { ...changedBy, undid: true }, target: 'x' }).steps[0]
+    expect(undid?.sentence).toContain('by the rollback of "Steer" of a run of dns (run_7f3a…7f3a')
+    const long = { ...changedBy, label: 'l'.repeat(200), workflow: 'w'.repeat(200) }
+    const clipped = plan({ changedSince: true, changedBy: long, target: 'x' }).steps[0]
+    expect(clipped?.sentence).toContain(`"${'l'.repeat(39)}…" of a run of ${'w'.repeat(39)}… (`)
   })
 
   it('is not promised by the plan or its scopes, but what comes of overwriting it is said', () => {
@@ -348,6 +372,18 @@ describe('a target that somebody else changed since', () => {
 })
 
 describe('the digest of a plan', () => {
+  it('is the same whether or not an agent says what state it is in, as long as that changes nothing', () => {
+    const of = (over: Partial<StepCheckpoint>) =>
+      planOf([changed('update', {}, { undo: 'remote', ...over })], { scope: 'single' }).digest
+    const silent = of({ stateUnread: true })
+    expect(of({ stateHashNow: sha256('as it was left') })).toBe(silent)
+    expect(of({})).toBe(silent)
+    const foreign = of({ stateHashNow: sha256('by somebody else'), changedSince: true })
+    expect(foreign).not.toBe(silent)
+    expect(of({ stateHashNow: sha256('and changed once more'), changedSince: true })).not.toBe(foreign)
+    expect(of({ verification: 'expired' })).not.toBe(silent)
+  })
+
   const steps = (over: Partial<StepCheckpoint> = {}) => [step('validate'), changed('update', {}, over)]
   const digest = (over: Partial<StepCheckpoint> = {}, input: Partial<PlanInput> = {}) =>
     planOf(steps(over), input).digest

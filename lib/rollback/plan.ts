@@ -37,7 +37,7 @@ import type { Verification } from '@/lib/checkpoint/verify'
 import { countFates, overwriting, type PlanCounts } from './counts'
 import { dependentsOf, isInScope, rollbackScopes, scopeNodes } from './scope'
 import { changedSentence, planSentence, stepSentence } from './sentence'
-import type { PlanFate, RollbackOnly, RollbackScope, StepBelow } from './terms'
+import type { ChangedBy, PlanFate, RollbackOnly, RollbackScope, StepBelow } from './terms'
 import { undoOrder } from './undo-order'
 
 /** The current visit of a node, as the planner needs it. Build it for every node that ever began. */
@@ -79,8 +79,9 @@ export interface StepCheckpoint {
   stateHashNow?: Hash
   /** The target was asked what state it is in, and gave no answer. */
   stateUnread?: true
-  /** Something else than this run's steps changed the target since. */
+  /** Something else than this run's steps changed the target since; and which other run did, where one says so. */
   changedSince?: true
+  changedBy?: ChangedBy
 }
 
 export interface PlanGraph {
@@ -128,6 +129,8 @@ export interface PlannedStep {
   stateUnread?: true
   /** Somebody else changed the target since, and putting it back would undo that, too. Not done unless it is wanted. */
   changedSince?: true
+  /** The step of another run that did. Absent: no run here says that it did. */
+  changedBy?: ChangedBy
   /** What goes back with it in the runs that it began is all that may: of their critical steps these, and no other. */
   criticalBelow?: readonly StepBelow[]
 }
@@ -375,10 +378,10 @@ function planStep(step: StepNow, lockedBy: Reader | undefined, input: PlanInput)
           ...(checkpoint.stateHashNow === undefined ? {} : { stateHashNow: checkpoint.stateHashNow }),
           ...(checkpoint.stateUnread && { stateUnread: true as const }),
         }),
-    ...(changedSince && { changedSince }),
+    ...(changedSince && { changedSince, ...(checkpoint?.changedBy && { changedBy: checkpoint.changedBy }) }),
     ...(fate === 'restored' && step.criticalBelow && { criticalBelow: step.criticalBelow }),
     sentence: changedSince
-      ? changedSentence(step)
+      ? changedSentence(step, checkpoint?.changedBy, input.run)
       : stepSentence(fate, step, verification, lockedBy?.step.label),
   }
 }
@@ -406,6 +409,9 @@ function fateOf(step: StepNow, verification: Verification | undefined): PlanFate
  * Over what would be done and to what, never over time or words: waiting alone does not change a plan. Nor does what a
  * rollback under way does meanwhile, which a broader one takes over: while that goes on, its steps and the state that it
  * changes are left out.
+ *
+ * An agent that is asked for its state may answer once and not the next time. That alone is no other plan, so its state
+ * counts only where it makes a difference: where it was changed since, and in which state it is then.
  */
 function digestOf(input: PlanInput, { scope, steps }: Draft): Hash {
   const { agreed } = input
@@ -422,11 +428,15 @@ function digestOf(input: PlanInput, { scope, steps }: Draft): Hash {
         step.fate,
         step.checkpointId ?? null,
         step.sealedHash ?? null,
-        agreed ? null : (step.stateHashNow ?? null),
+        agreed || !isStateCounted(step) ? null : (step.stateHashNow ?? null),
         ...(step.changedSince ? ['changed_since'] : []),
         ...(step.criticalBelow ?? []).map(({ run, node, visit }) => `${run}/${node}/${visit}`),
       ]),
   })
+}
+
+function isStateCounted({ undo, changedSince }: PlannedStep): boolean {
+  return undo !== 'remote' || changedSince === true
 }
 
 /** The plan without acts that need no doing any more: what was agreed to, and less. */

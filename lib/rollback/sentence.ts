@@ -1,6 +1,6 @@
 import type { Verification } from '@/lib/checkpoint/verify'
 import type { PlanCounts } from './counts'
-import type { PlanFate } from './terms'
+import type { ChangedBy, PlanFate } from './terms'
 
 /**
  * "Restores 3 steps on 2 agents, compensates 1, only sets back 1, leaves 4." The first count carries the noun. A step
@@ -77,8 +77,34 @@ export function stepSentence(
 }
 
 /** What stands in the way of putting a target back that is not as the run left it. */
-export function changedSentence(step: SaidStep): string {
-  return `${targetOf(step)} was changed since "${step.label}"; putting it back would undo that, too.`
+export function changedSentence(step: SaidStep, changedBy: ChangedBy | undefined, run: string): string {
+  const since = `${targetOf(step)} was changed since "${step.label}" by ${whoChanged(changedBy, run)}`
+  return `${since}; putting it back would undo that, too.`
+}
+
+/** What stands in the way at the last moment, when all had voted that it can be put back. */
+export function changedMeanwhile(step: SaidStep, changedBy: ChangedBy | undefined, run: string): string {
+  const since = `${targetOf(step)} was changed since "${step.label}" by ${whoChanged(changedBy, run)}`
+  return `${since}; nothing was put back, since that would undo it, too`
+}
+
+const maxNameChars = 40
+
+/**
+ * Who changed a target since a step of `run`: `"Steer" of a run of dns (run_7f3a…c2e1, 2026-03-01 12:05 UTC)`. Where no run
+ * here says that it did, that is as much as can be said.
+ */
+export function whoChanged(by: ChangedBy | undefined, run: string): string {
+  if (!by) return 'somebody outside this installation, as far as its runs tell'
+  const label = `"${cut(by.label)}"`
+  const at = `${new Date(by.at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const step = by.undid ? `the rollback of ${label}` : label
+  if (by.run === run) return `${step} of this run (${at})`
+  return `${step} of a run of ${cut(by.workflow)} (${by.run.slice(0, 8)}…${by.run.slice(-4)}, ${at})`
+}
+
+function cut(name: string): string {
+  return name.length <= maxNameChars ? name : `${name.slice(0, maxNameChars - 1)}…`
 }
 
 /** The question about critical steps in the way: one of the run's own, and what is critical in runs below it. */

@@ -18,6 +18,19 @@ export interface StepBelow {
   visit: number
   label: string
 }
+/** The step of another run that changed a target since, as that run's ledger says. */
+export interface ChangedBy {
+  run: string
+  workflow: string
+  node: string
+  visit: number
+  /** The step's name for people. */
+  label: string
+  /** When it was done with that, ms since the epoch. */
+  at: number
+  /** By taking the step back. */
+  undid?: true
+}
 /** What happens to one node in a plan. */
 export type PlanFate =
   /** Its snapshot is put back, here or by the agent that holds it. */

@@ -57,18 +57,25 @@ const reasonWords: Record<CannotPrepare, string> = {
   unreachable: 'no answer came in time',
 }
 
-/** Why a holder cannot, as a clause. */
-function whyUnprepared(reason: CannotPrepare | undefined): string {
+interface Unprepared {
+  label: string
+  reason?: CannotPrepare
+  changedBy?: string
+}
+
+/** Why a holder cannot, as a clause. `changedBy`: who changed its target since, where that was noticed. */
+function whyUnprepared({ reason, changedBy }: Pick<Unprepared, 'reason' | 'changedBy'>): string {
+  if (reason === 'hash_mismatch' && changedBy) return `it was changed since by ${changedBy}`
   return reason === undefined ? 'it gave no reason' : reasonWords[reason]
 }
 
 /** The question about those that cannot prepare, one sentence or two; at most 600 characters with 20 steps. */
 export function unpreparedSentence(
-  unprepared: readonly { label: string; reason?: CannotPrepare }[],
+  unprepared: readonly Unprepared[],
   critical: readonly { label: string }[],
   others: number,
 ): string {
-  const named = unprepared.slice(0, 3).map(({ label, reason }) => `${label} (${whyUnprepared(reason)})`)
+  const named = unprepared.slice(0, 3).map((one) => `${one.label} (${whyUnprepared(one)})`)
   const more = unprepared.length > 3 ? ` and ${unprepared.length - 3} more` : ''
   const rest =
     others === 0

@@ -212,11 +212,12 @@ export const agentRunner: Runner = {
     const claimsToBeSigned = isCascade || said.result_ect !== undefined
     if (claimsToBeSigned && !evidence && effects.agents.signedBy) throw unsigned(agent, 'rollback')
     const inForm = (hash: Hash | undefined) => hash && hashJson({ ...checkpoint, out_hash: hash })
+    const words = said.description || `${spoken(agent)} answered the rollback: ${said.status}`
     const undone: Undone = {
       status: said.status,
       stateHashBefore: inForm(said.state_hash_before),
       stateHashAfter: inForm(said.state_hash_after),
-      description: said.description || `${spoken(agent)} answered the rollback: ${said.status}`,
+      description: isOverwritten(said, checkpoint, rollback) ? `${words}${overwritten}` : words,
       ...(evidence && { evidence }),
     }
     return undone
@@ -238,6 +239,19 @@ export async function askState(
   asking: Asking,
 ): Promise<void> {
   await ask(agent, 'state', { ...about, visit: 1, agent: agent.id, input: {} }, stateAnswer, asking)
+}
+
+const overwritten =
+  '; just before, it was not as this run left it: somebody else changed it after the vote, and that was undone, too'
+
+/** The agent put its state back although somebody else had changed it. It cannot be helped any more; it is told. */
+function isOverwritten(
+  { status, state_hash_before: before }: z.infer<typeof rollbackAnswer>,
+  { out_hash }: z.infer<typeof sealedCheckpoint>,
+  { expectedStates }: UndoRequest,
+): boolean {
+  if (status !== 'completed' || !before || !expectedStates) return false
+  return before !== out_hash && !expectedStates.includes(before)
 }
 
 function speaksTwoPhases({ protocols = [] }: Registered): boolean {

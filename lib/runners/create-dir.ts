@@ -82,9 +82,9 @@ export const createDirRunner: Runner = {
     return seenState(await locate(path, 'write', effects), snapshot)
   },
 
-  async undo(action, snapshot, effects) {
+  async undo(action, snapshot, effects, rollback) {
     const { path } = actionOf(createDo, action.do, action.node)
-    return putBack(path, snapshot, effects, stagerOf(effects, action.node))
+    return putBack(path, snapshot, effects, stagerOf(effects, action.node), rollback)
   },
 }
 

@@ -17,7 +17,14 @@ import { Folder } from './folder'
 import { errnoOf, fsFailure } from './fs-failure'
 import { locate, makeFolder, makeParent, openParent, type Place } from './place'
 import { refusal } from './resolved'
-import { EffectFailed, type Effects, type SeenState, type Snapshot, type Undone } from './runner'
+import {
+  EffectFailed,
+  type Effects,
+  type SeenState,
+  type Snapshot,
+  type Undone,
+  type UndoRequest,
+} from './runner'
 import { bytesInWords } from './words'
 
 /** Largest file that is written, or kept in a checkpoint. */
@@ -287,13 +294,15 @@ export async function makeWhole(place: Place): Promise<boolean> {
 
 /**
  * Puts a path back to its sealed state: bytes and mode, or absence. Folders that were made for it go as long as they
- * are empty, and so does what a killed attempt of the same `stager` left. Doing it twice changes nothing more. Throws EffectFailed `path_moved` when the name leads elsewhere now.
+ * are empty, and so does what a killed attempt of the same `stager` left. Doing it twice changes nothing more. Throws
+ * EffectFailed `path_moved` when the name leads elsewhere now, `hash_mismatch` when what stands there must not be lost.
  */
 export async function putBack(
   name: string,
   snapshot: Snapshot,
   effects: Effects,
   stager: string,
+  { whyNot }: Pick<UndoRequest, 'whyNot'>,
 ): Promise<Undone> {
   const state = sealedState(snapshot)
   const place = await locate(name, 'write', effects)
@@ -303,7 +312,10 @@ export async function putBack(
       `"${name}" led to another place when the checkpoint was made; put that one back by hand.`,
     )
   }
-  const before = hashJson(await stateOf(place))
+  const found = await stateOf(place)
+  const before = hashJson(found)
+  const why = isNotBegun(found, snapshot) ? undefined : await whyNot?.({ hash: before, raw: before })
+  if (why !== undefined) throw refusal('hash_mismatch', why)
   await clearStaged(place, stager)
   const left = before === snapshot.hash ? [] : await restore(state, place, effects, stager)
   const after = hashJson(await stateOf(await locate(name, 'write', effects)))

@@ -433,6 +433,13 @@ export interface UndoRequest {
   overwrite?: true
   /** Critical steps of the runs that the step began, as the plan names them: no other is taken back. */
   criticalBelow?: readonly StepBelow[]
+  /**
+   * To be asked before a state is put back here, with the one that is there: why that must not be, one sentence; undefined
+   * when it may. Absent: whatever is there may be put back.
+   */
+  whyNot?(now: SeenState): Promise<string | undefined>
+  /** The states that an agent may be in, as it hashes them itself; in any other, somebody else changed it. Absent: not known. */
+  expectedStates?: readonly Hash[]
   /** What `perform` gave, when its completion was recorded; compensating requests are rendered from it. */
   output?: Json
 }

@@ -6,6 +6,7 @@ import { labId } from '@/examples/lab/lab-agent'
 import type { RollbackId, RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
 import type { RollbackPlanView, RollbackView } from '@/lib/view/wire'
+import { getApproval } from './handlers/approvals'
 import { postChoice, postPlan, postRollback } from './handlers/rollbacks'
 import { startRun } from './runs'
 import type { Browser } from './testing/console'
@@ -102,16 +103,26 @@ describe('a file', () => {
       {
         fate: 'restored',
         changedSince: true,
-        sentence: 'conf/router.conf was changed since "write"; putting it back would undo that, too.',
+        changedBy: { run: two, workflow: 'writes', node: 'write', visit: 1, label: 'write' },
       },
     ])
+    const who = `"write" of a run of writes (${two.slice(0, 8)}…${two.slice(-4)}, ${minuteOf(plan)} UTC)`
+    expect(plan.steps[0]?.sentence).toBe(
+      `conf/router.conf was changed since "write" by ${who}; putting it back would undo that, too.`,
+    )
     const rollback = await rollBack(one, { node: 'write' })
     const question = await scene.question(one, 'rollback_unprepared')
     expect(question.sentence).toBe(
-      'Cannot be prepared: write (it is not as this run left it); nothing else is left to take back.',
+      `Cannot be prepared: write (it was changed since by ${who}); nothing else is left to take back.`,
     )
     const vote = (await scene.facts(one)).find(({ type }) => type === 'rollback_vote')
-    expect(vote).toMatchObject({ vote: 'cannot_prepare', reason: 'hash_mismatch', how: 'here' })
+    expect(vote).toMatchObject({
+      ...{ vote: 'cannot_prepare', reason: 'hash_mismatch', how: 'here' },
+      ...{ changedBy: who, changedRun: two, changedNode: 'write' },
+      description: plan.steps[0]?.sentence,
+    })
+    const { body: card } = await otto.ask(getApproval, 'GET', { params: { approval: question.id } })
+    expect(card).toMatchObject({ about: { cannot: [{ changedBy: { run: two, node: 'write' } }] } })
     expect(content(), 'nothing was done').toBe('S2')
     await scene.answer(otto, question, 'abort')
     await result(one, rollback)
@@ -135,7 +146,9 @@ describe('a file', () => {
     expect(request).toMatchObject({ overwrite: true, by: 'person:otto' })
     expect(asked).not.toBe((await planned(one, { node: 'write' })).digest)
     // What the second run sealed is what the first one had made of it: that is not put back, green.
-    expect(changed(await planned(two, { node: 'write' }))).toEqual(['write'])
+    const [told] = (await planned(two, { node: 'write' })).steps
+    expect(told).toMatchObject({ changedSince: true, changedBy: { run: one, node: 'write', undid: true } })
+    expect(told?.sentence).toContain('by the rollback of "write" of a run of writes (run_')
   })
 
   it('that somebody changed by hand is noticed at the last moment, too', async () => {
@@ -175,7 +188,16 @@ describe('a file', () => {
     }
     expect(changed(await planned(run, { node: 'one', scope: 'single' })), 'S3 is its own doing').toEqual([])
     fs.writeFileSync(at(), 'by hand')
-    expect(changed(await planned(run, { node: 'one' }))).toEqual(['three', 'two', 'one'])
+    const { steps } = await planned(run, { node: 'one' })
+    expect(steps.map(({ node, changedSince }) => [node, changedSince])).toEqual([
+      ['three', true],
+      ['two', true],
+      ['one', true],
+    ])
+    for (const step of steps) {
+      expect(step).not.toHaveProperty('changedBy')
+      expect(step.sentence).toContain('by somebody outside this installation, as far as its runs tell;')
+    }
   })
 
   it('that was changed by hand in between is noticed where the change would be lost', async () => {
@@ -190,6 +212,18 @@ describe('a file', () => {
     await scene.answer(otto, await scene.question(run, 'rollback_unprepared'), 'go_on_without')
     expect(await result(run, rollback)).toBe('partial')
     expect(content()).toBe('by hand')
+  })
+
+  it('names the run that a later step went on from', async () => {
+    const hold = { ...write('two', 'S2', 'one'), hitl_required: true }
+    const run = await scene.start(await scene.workflow(text('held', [write('one', 'S1'), hold])))
+    const question = await scene.question(run, 'approval')
+    const other = await done([write('write', 'S5')])
+    await scene.answer(otto, question, 'approve')
+    await ended(run)
+    const { steps } = await planned(run, { node: 'one' })
+    expect(steps).toMatchObject([{ node: 'two' }, { node: 'one', changedBy: { run: other, node: 'write' } }])
+    expect(steps[0]).not.toHaveProperty('changedSince')
   })
 
   it('claims nothing where a later step of the run may have changed it and does not say so', async () => {
@@ -247,6 +281,65 @@ async function walked(nodes: string[], input: JsonObject = {}, more = ''): Promi
   return run
 }
 
+/** When the target of a plan's first step was changed since, as sentences spell it. */
+const minuteOf = ({ steps: [step] }: RollbackPlanView) =>
+  new Date(step?.changedBy?.at ?? 0).toISOString().slice(0, 16).replace('T', ' ')
+
+describe('a change between vote and act', () => {
+  const file = () => path.join(scene.at.folder, 'files/conf/router.conf')
+  const weights = () => scene.stateOf('dns-steering', 'weights.json').toString()
+  const both = () => done([steer('steer', 61), write('write', 'S1', 'steer')])
+  const resultOf = async (run: RunId, node: string) => {
+    const facts = await scene.facts(run)
+    return facts.find((fact) => fact.type === 'rollback_act_result' && fact.node === node)
+  }
+  beforeEach(() => {
+    fs.mkdirSync(path.dirname(file()), { recursive: true })
+    fs.writeFileSync(file(), 'S0')
+  })
+
+  it('of a file is not overwritten: a person is asked', async () => {
+    const run = await both()
+    await done([steer('other', 62)])
+    const rollback = await rollBack(run, { node: 'steer' })
+    const question = await scene.question(run, 'rollback_unprepared')
+    const votes = (await scene.facts(run)).filter(({ type }) => type === 'rollback_vote')
+    expect(votes).toMatchObject([
+      { node: 'write', vote: 'prepared' },
+      { node: 'steer', vote: 'cannot_prepare' },
+    ])
+    fs.writeFileSync(file(), 'by hand')
+    await scene.answer(otto, question, 'go_on_without')
+    await result(run, rollback)
+    expect(fs.readFileSync(file(), 'utf8')).toBe('by hand')
+    expect(await resultOf(run, 'write')).toMatchObject({
+      status: 'escalated',
+      description:
+        'conf/router.conf was changed since "write" by somebody outside this installation, as far as its runs tell; nothing was put back, since that would undo it, too',
+    })
+    const card = await scene.question(run, 'rollback_escalated')
+    expect(card.sentence).toContain('write was not undone: conf/router.conf was changed since')
+  })
+
+  it('of an agent is left as it is by an agent of the kit, which was told what to expect', async () => {
+    const run = await both()
+    fs.writeFileSync(file(), 'by hand')
+    const rollback = await rollBack(run, { node: 'steer' })
+    const question = await scene.question(run, 'rollback_unprepared')
+    await done([steer('other', 63)])
+    const now = weights()
+    await scene.answer(otto, question, 'go_on_without')
+    await result(run, rollback)
+    expect(weights()).toBe(now)
+    const said = await resultOf(run, 'steer')
+    expect(said).toMatchObject({
+      ...{ status: 'escalated', evidence: expect.any(String) },
+      description: 'It is in no state that the request expects; nothing was put back.',
+    })
+    expect(said).toHaveProperty('stateHashAfter', (said as { stateHashBefore?: string }).stateHashBefore)
+  })
+})
+
 describe('an agent', () => {
   const weights = () => scene.stateOf('dns-steering', 'weights.json').toString()
 
@@ -260,8 +353,7 @@ describe('an agent', () => {
       {
         agent: labId('dns-steering'),
         changedSince: true,
-        sentence:
-          'weights.json of dns-steering was changed since "steer"; putting it back would undo that, too.',
+        changedBy: { run: two, workflow: 'writes', node: 'steer', label: 'steer' },
       },
     ])
     const first = await rollBack(one, { node: 'steer' })
@@ -280,6 +372,16 @@ describe('an agent', () => {
     expect(changed(await planned(two, { node: 'steer' }))).toEqual(['steer'])
     expect(await result(two, await rollBack(two, { node: 'steer' }, true))).toBe('completed')
     expect(weights(), 'as the second run had found it').toBe(after)
+  })
+
+  it('that cannot say what state it is in the next time makes no other plan', async () => {
+    const run = await done([steer('steer', 47)])
+    const { digest } = await planned(run, { node: 'steer' })
+    await scene.fail('dns-steering', { kind: 'errors' })
+    const silent = await planned(run, { node: 'steer' })
+    expect(silent.steps).toMatchObject([{ stateUnread: true }])
+    expect(silent.digest).toBe(digest)
+    await scene.fail('dns-steering', { kind: 'none' })
   })
 
   it('whose state the run changed step by step is put back through all of it', async () => {

@@ -92,7 +92,7 @@ function aboutRollback(run: Run, rollback: Rollback): AboutRollback {
     cannot: votes
       .filter(({ vote }) => vote === 'cannot_prepare')
       .slice(0, mostNamed)
-      .map(({ node, visit, agent, how, reason: why, description, conflict }) => ({
+      .map(({ node, visit, agent, how, reason: why, description, conflict, changedRun, changedNode }) => ({
         node,
         visit,
         label: labelOf(run, node),
@@ -101,6 +101,7 @@ function aboutRollback(run: Run, rollback: Rollback): AboutRollback {
         ...(why && { why }),
         description,
         ...(conflict !== undefined && { conflict }),
+        ...(changedRun && changedNode && { changedBy: { run: changedRun, node: changedNode } }),
       })),
     can: votes.filter(({ vote }) => vote === 'prepared').length,
     of: votes.length,

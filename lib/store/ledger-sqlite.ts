@@ -17,6 +17,7 @@ import type {
 import { checkpointRoom, checkpointWriter } from './checkpoints-sqlite'
 import { reportedCircuitWriter } from './circuits-reported'
 import type { GroupWriter } from './group-writer'
+import { leftKeptMs, leftStateReader, leftStateWriter } from './left-states'
 import * as refusals from './refusals'
 import { signalWriter } from './signals-sqlite'
 import { type AppendEvent, maxValueBytes } from './store'
@@ -67,6 +68,7 @@ export function sqliteLedger(
 ): LedgerStore {
   const write = writeStatements(db, limits)
   const read = readStatements(db)
+  const leftBy = leftStateReader(db)
   const writing = (): GroupWriter => {
     if (!writer) throw refusals.readOnly(db.name)
     return writer
@@ -122,6 +124,7 @@ export function sqliteLedger(
       const row = read.checkpoint.get(jti)
       return row && { ...row, sealed: plainBytes(row.sealed) }
     },
+    leftBy: async (target, since, except) => leftBy(target, since, except),
     answer: async (scope, key) => read.answer.get(scope, key),
     async rememberJti(jti, expiresAt) {
       return writing().submit(0, () => write.seenJti.run(jti, expiresAt).changes === 1)
@@ -133,9 +136,16 @@ export function sqliteLedger(
 export function sqliteForget(db: Database, writer: GroupWriter | undefined) {
   const answers = db.prepare('DELETE FROM answers WHERE answered_at < ?')
   const jtis = db.prepare('DELETE FROM seen_jtis WHERE expires_at < ?')
+  const left = db.prepare('DELETE FROM left_states WHERE at < ?')
   return async (answeredBefore: number, expiredBefore: number): Promise<number> => {
     if (!writer) throw refusals.readOnly(db.name)
-    return writer.submit(0, () => answers.run(answeredBefore).changes + jtis.run(expiredBefore).changes)
+    return writer.submit(
+      0,
+      () =>
+        answers.run(answeredBefore).changes +
+        jtis.run(expiredBefore).changes +
+        left.run(expiredBefore - leftKeptMs).changes,
+    )
   }
 }
 
@@ -162,6 +172,7 @@ function applyCommit(write: Write, commit: Commit, now: number): number[] {
   for (const approval of commit.approvals) writeApproval(write, runId, approval)
   for (const signal of commit.signals ?? []) write.signal(runId, signal)
   for (const circuit of commit.reportedCircuits ?? []) write.reportedCircuit(circuit)
+  for (const left of commit.leftStates ?? []) write.leftState(left)
   if (!commit.create) write.noWaits.run(runId)
   for (const circuit of commit.projection.waitsOn ?? []) write.wait.run(runId, circuit)
   if (commit.answer) {
@@ -323,6 +334,7 @@ function writeStatements(db: Database, limits: CheckpointLimits | undefined) {
     wait: db.prepare('INSERT INTO run_waits (run_id, circuit) VALUES (?, ?) ON CONFLICT DO NOTHING'),
     signal: signalWriter(db),
     reportedCircuit: reportedCircuitWriter(db),
+    leftState: leftStateWriter(db),
     answered: db.prepare<[string, string], { requestHash: Hash }>(
       'SELECT request_hash AS requestHash FROM answers WHERE scope = ? AND key = ?',
     ),

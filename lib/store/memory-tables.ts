@@ -5,6 +5,7 @@ import type { ReportedCircuit } from '@/lib/engine/circuit-ports'
 import type {
   ApprovalProjection,
   IdempotentAnswer,
+  LeftState,
   RunHeader,
   RunProjection,
   SealedCheckpoint,
@@ -38,4 +39,5 @@ export interface Tables {
   seenJtis: Map<string, number>
   signals: Map<string, SignalRecord>
   reportedCircuits: Map<string, ReportedCircuit>
+  leftStates: Map<string, LeftState>
 }

@@ -18,6 +18,7 @@ import type {
 } from '@/lib/engine/ports'
 import { memoryCheckpoints } from './checkpoints-memory'
 import { keepReported, memoryCircuits } from './circuits-memory'
+import { keepLeft, keptLeft, leftKeptMs } from './left-states'
 import { memoryApprovals, memoryRuns, memoryWorkflows } from './memory-queries'
 import type { StoredRun, Tables } from './memory-tables'
 import { memoryRates } from './rates'
@@ -38,6 +39,7 @@ export function memoryStore(clock: Clock = { now: () => 0 }): Store {
     seenJtis: new Map(),
     signals: new Map(),
     reportedCircuits: new Map(),
+    leftStates: new Map(),
   }
   const listeners = new Set<(event: AppendEvent) => void>()
   const appended = (event: AppendEvent): void => {
@@ -60,7 +62,8 @@ export function memoryStore(clock: Clock = { now: () => 0 }): Store {
     },
     async forget(now) {
       const answers = dropWhere(tables.answers, (answer) => answer.answeredAt < now - answerKeptMs)
-      return answers + dropWhere(tables.seenJtis, (expiresAt) => expiresAt < now)
+      const left = dropWhere(tables.leftStates, ({ at }) => at < now - leftKeptMs)
+      return answers + left + dropWhere(tables.seenJtis, (expiresAt) => expiresAt < now)
     },
     async close() {
       listeners.clear()
@@ -98,6 +101,11 @@ function memoryLedger(tables: Tables, clock: Clock, appended: (event: AppendEven
       keepValue(tables, value)
     },
     checkpoint: async (jti) => tables.checkpoints.get(jti),
+    async leftBy(target, since, except) {
+      const left = keptLeft(tables.leftStates, target, since, except)
+      const header = left && tables.runs.get(left.runId)?.header
+      return header && { ...left, workflowName: header.workflowName }
+    },
     async answer(scope, key) {
       const found = tables.answers.get(answerKey(scope, key))
       if (!found) return undefined
@@ -135,6 +143,7 @@ function applyCommit(tables: Tables, commit: Commit, now: number): number[] {
   for (const point of commit.checkpoints) tables.checkpoints.set(point.jti, { ...point })
   for (const approval of commit.approvals) keepApproval(tables, runId, approval)
   for (const circuit of commit.reportedCircuits ?? []) keepReported(tables.reportedCircuits, circuit)
+  for (const left of commit.leftStates ?? []) keepLeft(tables.leftStates, left)
   for (const signal of commit.signals ?? []) {
     const waiting = { runId, attempts: 0, nextAt: signal.createdAt, state: 'waiting', answer: '' } as const
     if (!tables.signals.has(signal.id)) tables.signals.set(signal.id, { ...signal, ...waiting })

@@ -152,7 +152,7 @@ export interface Store {
    * function that stops it. A listener must not throw and not take long: commits wait for it.
    */
   onAppend(listener: (event: AppendEvent) => void): () => void
-  /** Forgets answers older than a week and token ids that can no longer be replayed; returns how many rows went. */
+  /** Forgets answers older than a week, token ids that can no longer be replayed, and states left before any checkpoint; returns how many rows went. */
   forget(now: number): Promise<number>
   /** Lets commits under way finish, then closes. Nothing may be asked of the store afterwards. */
   close(): Promise<void>

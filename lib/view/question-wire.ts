@@ -33,6 +33,8 @@ export interface AboutRollback {
     description: string
     /** The rollback that has it. */
     conflict?: string
+    /** The step of another run that changed it since. */
+    changedBy?: { run: string; node: string }
   }[]
   /** How many steps can be taken back, and how many were asked about. */
   can: number

@@ -11,6 +11,7 @@ import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import type {
   CannotPrepare,
+  ChangedBy,
   PlanFate,
   RollbackScope,
   RollbackStatus,
@@ -256,6 +257,8 @@ export interface PlanStep {
   stateUnread?: true
   /** Somebody else changed the target since: it is put back only where the rollback says `overwrite`. */
   changedSince?: true
+  /** The step of another run that did. Absent: no run here says that it did. */
+  changedBy?: ChangedBy
   /** Critical steps of the runs that it began, which go back with it. */
   criticalBelow?: readonly StepBelow[]
 }
@@ -348,6 +351,10 @@ export interface RollbackVoteView {
   how: 'asked' | 'derived' | 'here'
   reason?: CannotPrepare
   conflict?: string
+  /** Who changed its target since, in words; and the run and the step, where it was one of this installation. */
+  changedBy?: string
+  changedRun?: string
+  changedNode?: string
   description: string
   at: number
   /** The token that records it. */

@@ -22,7 +22,7 @@ import {
 import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
 import type { Snapshot } from '@/lib/runners/runner'
 import { boundedMap } from './bounded'
-import { isChangedByOthers, stateNow } from './changed-since'
+import { changedByOthers, stateNow } from './changed-since'
 import { criticalBelow } from './critical-below'
 import type { WorkerPorts } from './ports'
 
@@ -214,8 +214,12 @@ async function lookAt(
   const seen = await stateNow(ports, { run, header, kind, actionHash }, ref, sealed)
   if (!seen) return known
   if (seen === 'silent') return { ...known, stateUnread: true }
-  const changedSince = await isChangedByOthers(ports, header.runId, ref, sealed, seen)
-  return { ...known, stateHashNow: seen.hash, ...(changedSince && { changedSince }) }
+  const changed = await changedByOthers(ports, header.runId, ref, sealed, seen)
+  if (!changed) return { ...known, stateHashNow: seen.hash }
+  return {
+    ...{ ...known, stateHashNow: seen.hash, changedSince: true },
+    ...(changed.by && { changedBy: changed.by }),
+  }
 }
 
 async function sealedState(

@@ -19,12 +19,12 @@ import type { Verification } from '@/lib/checkpoint/verify'
 import type { CheckpointRef } from '@/lib/engine/run'
 import { statusWithoutAct } from '@/lib/rollback/outcome'
 import type { PlannedStep } from '@/lib/rollback/plan'
-import { changedSentence } from '@/lib/rollback/sentence'
+import { changedSentence, whoChanged } from '@/lib/rollback/sentence'
 import type { CannotPrepare } from '@/lib/rollback/terms'
 import { actKey } from '@/lib/rollback/votes'
 import { EffectFailed, type Prepared, type Snapshot } from '@/lib/runners/runner'
 import { boundedMap } from './bounded'
-import { changedByNow } from './changed-since'
+import { type Changed, changedByNow } from './changed-since'
 import { failureOf } from './effects'
 import { HandedOver } from './handed-over'
 import { snapshotOf, verified } from './plan'
@@ -41,6 +41,8 @@ const askAgainMs = { first: 250, longest: 4000 }
 interface Said extends Prepared {
   agent: string
   how: 'asked' | 'derived' | 'here'
+  /** Somebody else changed its target since. */
+  changed?: Changed
 }
 
 /** Records a vote for each of these acts. `until`: when those without an answer count as unreachable, ms since the epoch. */
@@ -50,9 +52,10 @@ export async function prepare(of: Undoing, acts: readonly PlannedStep[], until: 
 
 async function vote(of: Undoing, step: PlannedStep, until: number): Promise<void> {
   const { ports, hold, rollback } = of
-  const { agent, how, vote, reason, conflict, description } = await said(of, step, until)
+  const { agent, how, vote, reason, conflict, changed, description } = await said(of, step, until)
+  const { runId } = hold.lease
   await ports.book.execute(
-    hold.lease.runId,
+    runId,
     {
       type: 'voted',
       rollback: rollback.id,
@@ -64,6 +67,8 @@ async function vote(of: Undoing, step: PlannedStep, until: number): Promise<void
       how,
       ...(vote === 'cannot_prepare' && { reason: reason ?? 'unreachable' }),
       ...(conflict !== undefined && { conflict }),
+      ...(changed && { changedBy: whoChanged(changed.by, runId) }),
+      ...(changed?.by && { changedRun: changed.by.run, changedNode: changed.by.node }),
       description,
     },
     hold.along,
@@ -71,7 +76,7 @@ async function vote(of: Undoing, step: PlannedStep, until: number): Promise<void
 }
 
 async function said(of: Undoing, step: PlannedStep, until: number): Promise<Said> {
-  const { ports, hold, rollback } = of
+  const { ports, hold } = of
   const { iss } = ports.signer
   const ref = await ports.book.read(hold.lease.runId, (run) => run.checkpoints.get(step.checkpointId ?? ''))
   const how = step.agent !== undefined || ref?.undo === 'remote' ? ('derived' as const) : ('here' as const)
@@ -85,15 +90,30 @@ async function said(of: Undoing, step: PlannedStep, until: number): Promise<Said
     return cannot(reasonOf(verification), problem?.message ?? step.sentence)
   }
   const snapshot = snapshotOf(ref, state)
-  const changed = rollback.overwrite ? false : await changedByNow(ports, hold.lease.runId, ref, snapshot)
-  if (changed ?? step.changedSince) {
-    return cannot('hash_mismatch', changedSentence({ label: step.label, checkpoint: ref }))
+  const changed = await changedAtVote(of, step, ref, snapshot)
+  if (changed) {
+    const { runId } = hold.lease
+    const why = changedSentence({ label: step.label, checkpoint: ref }, changed.by, runId)
+    return { ...cannot('hash_mismatch', why), changed }
   }
   const agent = typeof state.agent === 'string' && ref.undo === 'remote' ? state.agent : (step.agent ?? iss)
   const told = ref.undo === 'remote' ? await asked(of, step, ref, snapshot, until) : undefined
   if (told) return { ...told, agent, how: 'asked' }
   const holder = how === 'here' ? 'Its state is sealed here' : 'It speaks one phase; its state is sealed'
   return { agent, how, vote: 'prepared', description: `${holder}, verifies and can be put back` }
+}
+
+/** Looked at anew. Where it does not say now what it said for the plan, that stands. */
+async function changedAtVote(
+  { ports, hold, rollback }: Undoing,
+  { changedSince, changedBy }: PlannedStep,
+  ref: CheckpointRef,
+  snapshot: Snapshot,
+): Promise<Changed | undefined> {
+  if (rollback.overwrite) return undefined
+  const changed = await changedByNow(ports, hold.lease.runId, ref, snapshot)
+  if (changed === undefined && changedSince) return { ...(changedBy && { by: changedBy }) }
+  return changed || undefined
 }
 
 function reasonOf(verification: Verification): CannotPrepare {

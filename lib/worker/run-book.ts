@@ -37,6 +37,7 @@ import { approvalProjectionOf, projectionOf } from '@/lib/engine/projection'
 import type { Approval, Run } from '@/lib/engine/run'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import { reportedCircuits } from './circuit-reported'
+import { leftStates } from './left-states'
 import { signalsOf } from './signals-of'
 import type { Timer } from './timer'
 import { jsonValue } from './values'
@@ -305,6 +306,7 @@ export class RunBook {
       answer: granted[0]?.wish.along.answer?.(granted[0].all[0].decision),
       signals: await signalsOf(run, facts, ports),
       reportedCircuits: reportedCircuits(runId, run, facts, now),
+      leftStates: leftStates(runId, run, facts),
     }
     await ports.ledger.commit(commit)
     if (commit.signals) for (const listener of this.signalListeners) listener()

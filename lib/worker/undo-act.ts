@@ -30,6 +30,7 @@ import {
   type Snapshot,
   type UndoRequest,
 } from '@/lib/runners/runner'
+import { type LastLook, lastLook } from './changed-since'
 import { effectsFor, failureOf } from './effects'
 import type { Act, ActHooks } from './execute-acts'
 import { HandedOver } from './handed-over'
@@ -83,6 +84,7 @@ interface Means {
   runner: KindRunner
   action: Action
   output?: Json
+  look?: LastLook
 }
 
 /** What a call to whoever undoes a step is made of. */
@@ -252,7 +254,10 @@ export class UndoAct implements Act {
     if (!means?.runner.undo) {
       return { status: 'failed', description: `Nothing here can undo ${this.step.label}` }
     }
-    const call = await callWith(this.of, this.step, await this.noted(), ref, snapshot, means, actJti)
+    const { runId } = this.lease
+    const look = await lastLook(this.of.ports, runId, this.of.rollback, this.step, ref, snapshot)
+    const told = { ...means, look }
+    const call = await callWith(this.of, this.step, await this.noted(), ref, snapshot, told, actJti)
     const { ports, hold, draining, deadlineAt } = this.of
     const from = ports.timer.now()
     // Half of what is left: those that wait for this one need time too. What was begun is asked for its answer at least once.
@@ -356,13 +361,13 @@ async function callWith(
   { run, header }: NotedAct,
   ref: CheckpointRef,
   snapshot: Snapshot,
-  { runner, action, output }: Means,
+  { runner, action, output, look }: Means,
   jti: string,
 ): Promise<UndoCall> {
   const { ports, hold, draining } = of
   const { agent } = snapshot.state
   const holder = ref.undo === 'remote' && typeof agent === 'string' ? agent : undefined
-  const request = await requestOf(of, { run, header }, ref, jti, holder)
+  const request = await requestOf(of, { run, header }, ref, jti, holder, look)
   return {
     runner,
     action,
@@ -403,6 +408,7 @@ async function requestOf(
   ref: CheckpointRef,
   jti: string,
   holder?: string,
+  look: LastLook = {},
 ): Promise<Omit<UndoRequest, 'output'>> {
   const { signer, timer } = ports
   const { wid } = header
@@ -420,6 +426,7 @@ async function requestOf(
       by: 'engine',
       plan: rollback.plan,
       deadlineAt: timer.now() + 60_000,
+      ...(look.expectedStates && { expectedStates: [...look.expectedStates] }),
     },
     { iss: signer.iss, aud: holder ?? signer.aud, wid, vocabulary: run.graph.graph.vocabulary },
   )
@@ -433,6 +440,7 @@ async function requestOf(
     requestToken: holder === undefined ? '' : await signer.sign(claims),
     requestJti: jti,
     ...(rollback.overwrite && { overwrite: true as const }),
+    ...look,
   }
 }
 
@@ -459,9 +467,12 @@ export function mayAnswerYet(error: unknown): boolean {
 }
 
 function failed(error: unknown, ref: CheckpointRef): Answer {
-  const unknown = ref.undo === 'compensate' && error instanceof EffectFailed && error.outcomeUnknown
+  const known = error instanceof EffectFailed ? error : undefined
+  const isUnknown = ref.undo === 'compensate' && known?.outcomeUnknown
+  // Nothing failed: what somebody else changed since the vote is for a person to look at.
+  const isChanged = known?.code === 'hash_mismatch'
   return {
-    status: unknown ? 'escalated' : 'failed',
+    status: isUnknown || isChanged ? 'escalated' : 'failed',
     description: isProblem(error) ? error.message : failureOf(error).description,
   }
 }

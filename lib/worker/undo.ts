@@ -204,7 +204,10 @@ class Coordinator {
     const [step] = unprepared
     if (!step) return
     const role = await this.read((run) => run.graph.nodes.get(step.node)?.approval?.role ?? 'operator')
-    const named = unprepared.map((one) => ({ label: one.label, reason: votes.get(actKey(one))?.reason }))
+    const named = unprepared.map((one) => {
+      const { reason, changedBy } = votes.get(actKey(one)) ?? {}
+      return { label: one.label, reason, changedBy }
+    })
     const prepared = acts.filter((one) => votes.get(actKey(one))?.vote === 'prepared').length
     await this.say({
       ...{ type: 'ask_rollback', rollback: this.id, kind: 'rollback_unprepared', role },

@@ -1,7 +1,7 @@
 /*
  * Taking back, in the three protocols. One phase (ATD, AERR): verified, restored, answered. Two phases (cascade): `prepare`
  * verifies and locks the checkpoint for that rollback, `execute` restores. The same rollback gets the same answer, also
- * after a restart. What cannot be undone is left alone: `escalated`, and a person is to know.
+ * after a restart. What cannot be undone, or is in another state than the request expects, is left alone: `escalated`.
  */
 import { type Answer, must, ok, type Values } from './answers'
 import { type Checkpoint, checkpointOf, opened, restore, stateNow } from './checkpoints'
@@ -12,6 +12,7 @@ import { spelled, uuidIn } from './tokens'
 type Lock = { rollback_id: string; scope: string; until: number }
 const breadth = ['single', 'sub_dag', 'full_workflow']
 const lockMs = 60_000
+const foreign = { description: 'It is in no state that the request expects; nothing was put back.' }
 
 export async function prepare(parts: Parts, call: Call): Promise<Answer> {
   const { rollback_id, id, no } = await asked(parts, call)
@@ -65,16 +66,17 @@ async function whyNot(parts: Parts, { rollback_id, scope }: Values, kept?: Check
 
 async function restored(parts: Parts, { claims }: Call, kept: Checkpoint) {
   const { reversible, out_hash, id: checkpoint_id } = kept
-  const now = (await stateNow(parts, kept)).out_hash
-  const [state_hash_before, state_hash_after] = reversible ? await restore(parts, kept) : [now, now]
-  const status = !reversible ? 'escalated' : state_hash_after === out_hash ? 'completed' : 'failed'
+  const [now, expected] = [(await stateNow(parts, kept)).out_hash, claims.ext?.['hp.expected_states']]
+  const may = reversible && (!Array.isArray(expected) || [...expected, out_hash].includes(now))
+  const [state_hash_before, state_hash_after] = may ? await restore(parts, kept) : [now, now]
+  const status = !may ? 'escalated' : state_hash_after === out_hash ? 'completed' : 'failed'
   const hashes = { state_hash_before, state_hash_after }
-  const isCascade = claims.exec_act === 'rollback_start'
-  const act = isCascade ? 'rollback_complete' : 'atd:rollback_result'
-  const result = spelled(isCascade ? 'cascade' : 'atd', { status, checkpoint_id, cascaded: [] })
-  const ext = { ...result, ...spelled('cascade', hashes) }
+  const words = claims.exec_act === 'rollback_start' ? 'cascade' : 'atd'
+  const act = words === 'cascade' ? 'rollback_complete' : 'atd:rollback_result'
+  const ext = { ...spelled(words, { status, checkpoint_id, cascaded: [] }), ...spelled('cascade', hashes) }
   const result_ect = await parts.answering(claims, act, state_hash_after, { ext })
-  return { status, ...hashes, cascaded: [], failed_agents: status === 'failed' ? [parts.agent.id] : [], result_ect }
+  const failed_agents = status === 'failed' ? [parts.agent.id] : []
+  return { status, ...hashes, cascaded: [], failed_agents, result_ect, ...(reversible && !may && foreign) }
 }
 
 /** An answer as AERR section 7 prints it. */

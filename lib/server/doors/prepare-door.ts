@@ -97,7 +97,12 @@ async function voteOn(house: Installation, caller: Caller, ask: PrepareAsk): Pro
   })
   if (plan.forbidden) return cannot('conflict', { description: plan.forbidden.sentence })
   const own = plan.steps.find(({ checkpointId }) => checkpointId === checkpoint.jti)
-  if (own?.changedSince) return cannot('hash_mismatch', { description: own.sentence })
+  // Agents are told of no other run than the one they have a part in.
+  if (own?.changedSince) {
+    return cannot('hash_mismatch', {
+      description: `What "${own.label}" changed was changed by somebody else since`,
+    })
+  }
   return { ...named, status: 'prepared' }
 }
 

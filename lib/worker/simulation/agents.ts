@@ -6,7 +6,7 @@
  * An agent does one rollback of one checkpoint once, and gives the same answer ever after. Whoever asks is held to the
  * protocol in `AgentWatch`.
  */
-import { hashJson } from '@/lib/base/hash'
+import { type Hash, hashJson } from '@/lib/base/hash'
 import {
   type Action,
   EffectFailed,
@@ -74,12 +74,12 @@ export function addAgent(runner: Runner, stage: Stage, process: Process): void {
       return vote
     })
   }
-  runner.undo = async (action, snapshot, effects, { id, checkpointId }) => {
+  runner.undo = async (action, snapshot, effects, { id, checkpointId, expectedStates }) => {
     const { world, agent } = placeOf(stage, action, effects)
     stage.undoCalled(action, effects, checkpointId)
     return counted(process, agent, () =>
       asked(stage, process, agent, `undo ${action.node}`, world, effects.signal, () =>
-        execute(stage, world, agent, action, snapshot, `${id}/${checkpointId}`, checkpointId),
+        execute(stage, world, agent, action, snapshot, `${id}/${checkpointId}`, checkpointId, expectedStates),
       ),
     )
   }
@@ -103,14 +103,19 @@ function execute(
   snapshot: Snapshot,
   key: string,
   checkpointId: string,
+  expectedStates: readonly Hash[] | undefined,
 ): Undone {
   const memory = world.agents
   const known = memory.answers.get(key)
   const before = hashJson({ agent, target: node, state: world.target(node).state })
+  let isForeign = false
   if (known === undefined) {
     const kept = memory.checkpoints.get(checkpointId)
+    const { state } = world.target(node)
+    const isExpected = expectedStates?.includes(hashJson({ target: node, state })) ?? true
+    isForeign = !isExpected && state !== kept?.state
     // What it could prepare it can put back, nearly always.
-    const fails = kept?.worth !== 'fine' || (stage.rough() && stage.dice.chance(0.03))
+    const fails = isForeign || kept?.worth !== 'fine' || (stage.rough() && stage.dice.chance(0.03))
     memory.executed.set(key, (memory.executed.get(key) ?? 0) + 1)
     if (!fails) world.undo(node, checkpointId, kept.state)
     memory.answers.set(key, fails ? 'failed' : 'completed')
@@ -122,7 +127,7 @@ function execute(
     status,
     stateHashBefore: before,
     ...(status === 'completed' && { stateHashAfter: snapshot.hash }),
-    description: `${agent} says ${status}`,
+    description: `${agent} says ${isForeign ? 'that it was changed since' : status}`,
     evidence: { agent, request: key, token: `signed by ${agent}` },
   }
 }

@@ -139,12 +139,14 @@ function changedBy(world: World, action: Action, snapshot: Snapshot | undefined)
 }
 
 function addUndo(runner: Runner, stage: Stage, process: Process): void {
-  runner.undo = async (action, snapshot, effects, { checkpointId }) => {
+  runner.undo = async (action, snapshot, effects, { checkpointId, whyNot }) => {
     const { dice } = stage
     const world = stage.worldOf(effects.runId)
     stage.undoCalled(action, effects, checkpointId)
     if (stage.rough() && dice.chance(0.05)) throw new EffectFailed('undo_failed', 'It could not be put back')
     const before = hashJson(stateOf(world, action))
+    const why = before === snapshot.hash ? undefined : await whyNot?.({ hash: before, raw: before })
+    if (why !== undefined) throw new EffectFailed('hash_mismatch', why)
     const undo = () => world.undo(action.node, checkpointId, snapshot.state.state as string | null)
     if (action.kind === 'file') undo()
     await reach(

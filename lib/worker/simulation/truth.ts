@@ -299,9 +299,16 @@ export class Truth {
   }
 
   /** What an act came to is said once, and is what its agent said. */
-  private checkFinal({ rollback, checkpointId, status, node }: FactOf<'rollback_act_result'>): void {
+  private checkFinal({
+    rollback,
+    checkpointId,
+    status,
+    node,
+    description,
+  }: FactOf<'rollback_act_result'>): void {
     const known = this.rollback(rollback).acts.get(checkpointId)
     must(known?.status === undefined, () => `The undo of ${node} is answered a second time`)
+    must(!description.includes('changed since'), () => `A false alarm: ${description}`)
     const { answers, checkpoints } = this.world.agents
     if (!checkpoints.has(checkpointId) || status !== 'completed') return
     const said = answers.get(`${rollback}/${checkpointId}`)
