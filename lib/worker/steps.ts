@@ -30,10 +30,8 @@ import type { Place } from './pools'
 import type { KindRunner, WorkerPorts } from './ports'
 import { readJson } from './run-book'
 import { RunValues } from './run-values'
+import { RunWatch } from './run-watch'
 import { jsonValue } from './values'
-
-/** A run that is out of its time has recorded so after this long. */
-const afterEndMs = 250
 
 /** A step as it stood when it was read from the run; kept outside the book's turn. */
 interface Standing {
@@ -469,17 +467,28 @@ export class Steps {
       const failure = failureOf(how.late ?? lateFor(node))
       await this.execute({ type: 'failed', node: node.id, visit, attempt, failure })
     } else {
-      if (how.late?.code === outOfRunTime && !(await this.afterRun(standing))) return
+      if (how.late?.code === outOfRunTime && !(await this.runSaidSo())) return
       const sentence = `Did this take effect? ${action.sentence}`
       await this.execute({ type: 'unknown', node: node.id, visit, attempt, sentence })
     }
   }
 
-  /** Waits until the run's own end is recorded: that stopped the step, and so that is what the run says. False when stopped. */
-  private async afterRun({ endsAt: runEnds = 0 }: Standing): Promise<boolean> {
-    const stop = AbortSignal.any([this.hold.lost, this.draining])
-    await this.ports.timer.waitUntil(runEnds + afterEndMs, stop)
-    return !stop.aborted
+  /** Waits until the run says that it is out of time: that stopped the step. False where this worker stops before. */
+  private async runSaidSo(): Promise<boolean> {
+    const { runId } = this.lease
+    const stops = [this.hold.lost, this.draining]
+    const watch = new RunWatch(this.ports, [runId], stops)
+    try {
+      for (;;) {
+        watch.look()
+        const status = await this.ports.book.read(runId, (run) => run.state.status)
+        if (stops.some((signal) => signal.aborted)) return false
+        if (status !== 'running' && status !== 'paused') return true
+        await watch.wait()
+      }
+    } finally {
+      watch.close()
+    }
   }
 
   /** A breaker lets nobody look at the target now. The attempt stays as it is, and is looked at again. */

@@ -183,6 +183,34 @@ describe('the time of a step', () => {
     expect(bench.schedule.now() - begins).toBeLessThan(100_000)
   })
 
+  it('asks what a step did only once its run has said that it is out of time, however late that is', async () => {
+    const bench: Bench = new Bench(
+      ofRun({ a: { timeoutS: 300 } }, 100),
+      kind('reversible', async (_action, { signal }) => {
+        await bench.takes(3_600_000, signal)
+        return { output: {} }
+      }),
+    )
+    const { book } = bench.ports
+    const { execute } = book
+    book.execute = async (runId, command, along) => {
+      const isLate = bench.schedule.now() >= begins + 120_000
+      if (command.type !== 'cancel' || isLate) return execute.call(book, runId, command, along)
+      throw new Problem('store_busy', 'Another process holds the file')
+    }
+    const seen: string[] = []
+    bench.store.onAppend(async () => {
+      seen.push(await bench.look(({ state, approvals }) => `${state.status} ${approvals.size}`))
+    })
+    await bench.begin()
+    startWorker(bench.ports, 'one')
+    await bench.pass(400_000, (run) => run.state.status === 'ended')
+    expect(seen).toContain('cancelling 1')
+    expect(seen).not.toContain('running 1')
+    expect(await bench.look((run) => endingOf(run))).toMatchObject({ status: 'timed_out' })
+    expect(await bench.look(statusOf('a'))).toBe('escalated')
+  })
+
   it('is its own where the run has more, and its requests end before it', async () => {
     const { at, bench } = await givenUp(ofRun({ a: { timeoutS: 20 } }, 100))
     expect(at).toEqual({ request: 18_000, step: 20_000 })
