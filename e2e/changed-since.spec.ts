@@ -1,9 +1,10 @@
 /*
- * Two runs change the same agent, and the first one is taken back: the preview says that its target was changed since,
- * nothing is put back unless the operator says so, and what says so is on the screen.
+ * Two runs change the same agent, and the first one is taken back: the preview says that its target was changed since and
+ * by which run, nothing is put back unless the operator says so, and what says so is on the screen.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import type { Locator } from '@playwright/test'
 import type { Api } from './api'
 import { isClean } from './is-clean'
 import { expect, graphNode, hold, status, test } from './test'
@@ -32,6 +33,11 @@ async function doneRun(api: Api, share: number): Promise<string> {
   return run
 }
 
+/** A run's id as sentences shorten it. */
+const short = (run: string) => `${run.slice(0, 8)}…${run.slice(-4)}`
+
+const whoDid = (note: Locator) => note.getByRole('link', { name: 'See what it did' })
+
 test('what another run changed since is not put back without a word', async ({ page, api, house }) => {
   const weights = () => readFileSync(path.join(house.data, 'lab', steering, 'weights.json'), 'utf8')
   const before = weights()
@@ -46,8 +52,10 @@ test('what another run changed since is not put back without a word', async ({ p
   await test.step('the preview says so, and what follows', async () => {
     await page.goto(preview)
     await expect(note).toContainText(
-      'weights.json of dns-steering was changed since "Steer the traffic"; putting it back would undo that, too.',
+      `weights.json of dns-steering was changed since "Steer the traffic" by "Steer the traffic" of a run of steer-71 (${short(second)}`,
     )
+    await expect(note).toContainText(/ UTC\); putting it back would undo that, too\./)
+    await expect(whoDid(note)).toHaveAttribute('href', `/runs/${second}?node=steer`)
     await expect(anyway).not.toBeChecked()
     await expect(note).toContainText('Otherwise nothing is done to it')
     await expect(graphNode(page, 'Steer the traffic')).toContainText('changed since')
@@ -60,6 +68,7 @@ test('what another run changed since is not put back without a word', async ({ p
     await hold(page, /^Ask first about 1 step changed since/)
     await expect(row).toContainText(/cannot prepare\s*: it is not as this run left it/)
     const decision = page.getByRole('region', { name: 'Decision' })
+    await expect(decision).toContainText(`by "Steer the traffic" of a run of steer-71 (${short(second)}`)
     await decision.getByRole('button', { name: 'Call it off' }).click()
     const reason = page.getByRole('dialog')
     if (await reason.isVisible()) await reason.getByRole('button', { name: 'Call it off' }).click()
@@ -81,6 +90,10 @@ test('what another run changed since is not put back without a word', async ({ p
 
   await test.step('and now the other run’s preview says it', async () => {
     await page.goto(`/runs/${second}/rollback?node=steer&scope=sub_dag`)
-    await expect(note).toContainText('weights.json of dns-steering was changed since')
+    await expect(note).toContainText(
+      `by the rollback of "Steer the traffic" of a run of steer-62 (${short(first)}`,
+    )
+    await whoDid(note).click()
+    await expect(page).toHaveURL(`/runs/${first}?node=steer`)
   })
 })

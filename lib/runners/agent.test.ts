@@ -184,6 +184,29 @@ describe('the whole way', () => {
     })
   })
 
+  test('says of an answer that somebody else’s change was undone, where it shows', async () => {
+    const { action, snapshot } = await snapshotFor()
+    const said = async (expectedStates?: string[]) =>
+      (
+        await runner.undo?.(action, snapshot, effects(), {
+          ...back,
+          ...(expectedStates && { expectedStates }),
+        })
+      )?.description
+    const words = 'The agent edge-router-07 answered the rollback: completed'
+    expect(await said()).toBe(words)
+    expect(await said([hashTwo])).toBe(words)
+    expect(await said([sha256('what the run left')])).toBe(
+      `${words}; just before, it was not as this run left it: somebody else changed it after the vote, and that was undone, too`,
+    )
+    answers.rollback = {
+      body: { status: 'completed', state_hash_before: hashOne, state_hash_after: hashOne },
+    }
+    expect(await said([sha256('what the run left')]), 'as before already').toBe(words)
+    answers.rollback = { body: { status: 'failed', state_hash_before: hashTwo } }
+    expect(await said([sha256('what the run left')])).toBe(words.replace('completed', 'failed'))
+  })
+
   test('binds each token to agent, phase and body', async () => {
     await actionFor(node, effects())
     expect(tokens[0]).toMatchObject({ aud: id, act: 'hp:agent_describe', par: ['task-jti'] })

@@ -85,7 +85,7 @@ function counter(): Served {
   return { id, name: 'counter', operations, onError }
 }
 
-function token(wid: string, exec_act: string, par: string[] = [], ext: Record<string, string> = {}): string {
+function token(wid: string, exec_act: string, par: string[] = [], ext: Record<string, string | string[]> = {}): string {
   const iat = Math.floor(clock / 1000)
   const head = { iss: caller, aud: id, iat, exp: iat + 600, jti: randomUUID(), wid }
   return signClaims({ ...head, exec_act, par, ext }, ring.current)
@@ -121,8 +121,8 @@ const vote = (wid: string, checkpoint_id: string, rollback_id: string, scope = '
   ask('/.well-known/cascade/rollback/prepare', token(wid, 'rollback_start', [checkpoint_id]), {
     ...{ rollback_id, checkpoint_id, scope },
   })
-const execute = (wid: string, checkpoint_id: string, rollback_id: string) =>
-  ask('/.well-known/cascade/rollback', token(wid, 'rollback_start', [checkpoint_id]), {
+const execute = (wid: string, checkpoint_id: string, rollback_id: string, ext?: Record<string, string[]>) =>
+  ask('/.well-known/cascade/rollback', token(wid, 'rollback_start', [checkpoint_id], ext), {
     ...{ rollback_id, checkpoint_id, phase: 'execute' },
   })
 
@@ -203,6 +203,34 @@ describe('in two phases', () => {
     clock += 61_000
     expect((await vote(wid, checkpoint, rollbackId())).body.status).toBe('prepared')
   })
+})
+
+it('puts nothing back in a state that the request does not expect, and says which one it is in', async () => {
+  const wid = randomUUID()
+  const checkpoint = await changed(wid)
+  const expecting = (...states: string[]) => ({ 'hp.expected_states': states.map(sha256) })
+  counters.a = 9
+  const [first, second] = [rollbackId(), rollbackId()]
+  const refused = await execute(wid, checkpoint, first, expecting('{"a":1}', '{"a":2}'))
+  expect(refused.body).toMatchObject({
+    ...{ status: 'escalated', failed_agents: [] },
+    ...{ state_hash_before: sha256('{"a":9}'), state_hash_after: sha256('{"a":9}') },
+    description: 'It is in no state that the request expects; nothing was put back.',
+  })
+  expect(counters.a).toBe(9)
+  counters.a = 1
+  expect((await execute(wid, checkpoint, first, expecting('{"a":1}'))).text, 'its first answer').toBe(refused.text)
+  const done = await execute(wid, checkpoint, second, expecting('{"a":2}', '{"a":1}'))
+  expect(done.body.status).toBe('completed')
+  expect(counters.a).toBe(0)
+})
+
+it('is as before already, whatever the request expects', async () => {
+  const wid = randomUUID()
+  const checkpoint = await changed(wid)
+  counters.a = 0
+  const done = await execute(wid, checkpoint, rollbackId(), { 'hp.expected_states': [sha256('{"a":1}')] })
+  expect(done.body.status).toBe('completed')
 })
 
 it('takes a group back, latest first', async () => {
