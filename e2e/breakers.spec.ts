@@ -133,7 +133,9 @@ test('an open breaker that nobody calls any more is probed by a person, once its
   await expect(panel(page, name)).toContainText('The first one after the cooldown is the probe')
   const probe = panel(page, name).getByRole('button', { name: 'Probe now' })
   await expect(probe).toBeVisible({ timeout: 45_000 })
-  await expect(panel(page, name)).toContainText(`No run of ${name} calls: until one does it stays open`)
+  await expect(panel(page, name)).toContainText(
+    `the next call of ${name} is the probe. Until one comes it stays open`,
+  )
   await isClean(page)
   await probe.click()
   await expect(page.getByText(`${router} answered the probe`).first()).toBeVisible()

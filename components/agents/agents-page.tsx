@@ -27,7 +27,7 @@ import { useSmallScreen } from '@/lib/ui/small-screen'
 import type { AgentRow } from '@/lib/view/agent-wire'
 import { isTroubled } from '@/lib/view/circuit-chart'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
-import { type FaultKind, faultKinds } from '@/lib/view/lab-wire'
+import { faultKinds } from '@/lib/view/lab-wire'
 import type { AgentAct } from './agent-act'
 import { AgentDialog } from './agent-dialog'
 import { AgentPanel } from './agent-panel'
@@ -157,18 +157,18 @@ function Loaded({
           const inLab = lab?.find(({ id }) => id === agent.id)
           const selected = agent.id === shown?.id
           return (
-            <li key={agent.id} className={cx('flex items-center border-b', selected && 'bg-selected')}>
+            <li key={agent.id} className={cx('border-b', selected ? 'bg-selected' : 'hover:bg-hover')}>
               <AgentLine
                 agent={agent}
-                fault={inLab?.fault?.kind}
                 troubled={of(agent.id).find((row) => row.downstream.id === agent.id && isTroubled(row))}
                 selected={selected}
                 onSelect={() => select(agent.id)}
               />
-              {inLab?.fault && mayOperate && (
-                <span className="mr-4 shrink-0">
-                  <SetRight name={inLab.name} brief />
-                </span>
+              {inLab?.fault && (
+                <p className="flex items-center gap-3 px-4 pb-2 text-t1 text-ink-2">
+                  <span className="min-w-0 flex-1">Made to fail: {faultKinds[inLab.fault.kind]}</span>
+                  {mayOperate && <SetRight name={inLab.name} brief />}
+                </p>
               )}
             </li>
           )
@@ -182,13 +182,11 @@ function Loaded({
 /** One agent in the list: its name and place, what is wrong with it, a breaker in trouble, and when it was heard. */
 function AgentLine({
   agent,
-  fault,
   troubled,
   selected,
   onSelect,
 }: {
   agent: AgentRow
-  fault: FaultKind | undefined
   troubled: CircuitRow | undefined
   selected: boolean
   onSelect: () => void
@@ -198,19 +196,13 @@ function AgentLine({
       type="button"
       aria-current={selected || undefined}
       onClick={onSelect}
-      className={cx(
-        'ring-inside flex min-w-0 flex-1 items-center gap-3 px-4 py-2 text-left max-md:min-h-14',
-        !selected && 'hover:bg-hover',
-      )}
+      className="ring-inside flex w-full items-center gap-3 px-4 py-2 text-left max-md:min-h-14"
     >
       <span className="min-w-0 flex-1">
         <span className="block truncate font-medium">{agent.name}</span>
         <span className="block truncate text-t1 text-ink-3">
           {[agent.role, agent.domain].filter(Boolean).join(', ') || agent.id.replace('spiffe://', '')}
         </span>
-        {fault && (
-          <span className="block truncate text-t1 text-ink-2">Made to fail: {faultKinds[fault]}</span>
-        )}
         {agent.keys.every(({ endedAt }) => endedAt !== undefined) && (
           <span className="block truncate text-t1 text-ink-2">No key left: nothing it signs is believed</span>
         )}

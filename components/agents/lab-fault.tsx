@@ -25,7 +25,7 @@ export function LabFault({ agentId, mayOperate }: { agentId: string; mayOperate:
   if (!mayOperate) return shown ?? null
   return (
     <span className="inline-flex flex-wrap items-center gap-2">
-      {shown}
+      {shown && <span className="max-md:basis-full">{shown}</span>}
       {fault && <SetRight name={agent.name} />}
       <Menu
         trigger={

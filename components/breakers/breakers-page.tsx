@@ -214,7 +214,7 @@ function Counts({ data }: { data: CircuitListData }) {
     n: data.items.filter((row: CircuitRow) => of.includes(row.shown)).length,
   }))
   return (
-    <p className="flex gap-4 max-md:order-last max-md:basis-full max-md:gap-3" aria-live="polite">
+    <p className="flex gap-4 md:ml-4 max-md:order-last max-md:basis-full max-md:gap-3" aria-live="polite">
       {counts.map(
         ({ shown, word, n }) =>
           n > 0 && (

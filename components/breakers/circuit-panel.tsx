@@ -17,7 +17,7 @@ import { ForceDialog, LiftDialog } from './force-dialog'
 import { ProbeNow } from './probe-now'
 import { RateChart } from './rate-chart'
 import { Reported } from './reported'
-import { clockMinutes, doubledWords, nameOf, percentNumber } from './words'
+import { clockMinutes, doubledWords, isProbeDue, nameOf, percentNumber } from './words'
 
 /** One breaker in detail: how it stands and until when, what brought it there, who waits, and what a person can do. */
 export function CircuitPanel({
@@ -53,14 +53,14 @@ export function CircuitPanel({
       ) : (
         <>
           <Clock row={row} now={now} />
+          <ProbeNow row={row} question={question} now={now} />
           {hold && <Held row={row} hold={hold} />}
           <Rate row={row} now={now} />
           <RateChart row={row} now={now} />
           <p className="text-ink-2">
-            {meaning(row)} <Waiting row={row} />
+            {!isProbeDue(row, now) && meaning(row)} <Waiting row={row} />
           </p>
           <Lately row={row} />
-          <ProbeNow row={row} question={question} now={now} />
         </>
       )}
       <Acts row={row} now={now} tokens={tokens} historyShown={historyShown} onHistory={onHistory} />
@@ -96,6 +96,7 @@ function Clock({ row, now }: { row: CircuitRow; now: number }) {
       <Left now={now} from={row.since} until={until} what="counts as failed at" beside="one probe is out" />
     )
   }
+  if (isProbeDue(row, now)) return null
   const doubled = doubledWords(row.reopened ?? 0)
   return (
     <Left
@@ -103,7 +104,6 @@ function Clock({ row, now }: { row: CircuitRow; now: number }) {
       from={until - cooldownS * 1000}
       until={until}
       what="next probe"
-      passed="the next call is the probe"
       beside={
         <>
           cooldown <span className="num">{cooldownS} s</span>
@@ -119,7 +119,6 @@ function Left({
   from,
   until,
   what,
-  passed,
   beside,
   minutes = false,
 }: {
@@ -127,14 +126,12 @@ function Left({
   from: number
   until: number
   what: string
-  passed?: string
   beside: ReactNode
   /** It is hours away: seconds of the day tell nothing. */
   minutes?: boolean
 }) {
   const hydrated = useHydrated()
   const share = Math.min(1, Math.max(0, (now - from) / Math.max(1, until - from)))
-  const over = until <= now
   return (
     <div className="flex items-center gap-4 py-3">
       <span
@@ -151,10 +148,8 @@ function Left({
         </div>
         <div className="flex flex-wrap justify-between gap-x-3 text-t1 text-ink-3">
           <span>
-            {over && passed ? passed : what}{' '}
-            {!(over && passed) && hydrated && (
-              <span className="num">{minutes ? clockMinutes(until) : clockTime(until)}</span>
-            )}
+            {what}{' '}
+            {hydrated && <span className="num">{minutes ? clockMinutes(until) : clockTime(until)}</span>}
           </span>
           <span>{beside}</span>
         </div>
@@ -222,7 +217,7 @@ function meaning(row: CircuitRow): string {
     case 'open':
       return row.held
         ? 'Calls are refused at once until the question is answered.'
-        : 'Calls are refused at once. The first one after the cooldown is the probe, and nothing else closes it.'
+        : 'Calls are refused at once. The first one after the cooldown is the probe.'
     case 'half_open':
       return 'One call was let go as a probe; the others are refused until its answer is here.'
     case 'forced_open':

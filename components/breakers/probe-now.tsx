@@ -42,20 +42,24 @@ export function ProbeNow({
       },
     )
   const may = me !== undefined && satisfies(me.roles, 'operator')
+  const offered = may && question !== undefined
   return (
-    <div className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-r2 border px-3 py-2">
-      <p className="min-w-[14rem] flex-1 text-ink-2">
-        {row.waiting.count > 0
-          ? `It waits for the next call of ${caller.name}.`
-          : `No run of ${caller.name} calls: until one does it stays open, even if ${downstream.name} is well again.`}
-        {question &&
-          ' A probe asks for its state, which changes nothing; only its signed answer closes the breaker.'}
+    <section aria-label="Probe" className="my-3 rounded-r2 border px-3 py-2">
+      <p>
+        Its cooldown is over: the next call of {caller.name} is the probe. Until one comes it stays open,
+        however well {downstream.name} is.
       </p>
-      {may && question && (
-        <Button size="sm" busy={probe.isPending} onClick={send}>
-          Probe now
-        </Button>
+      {offered && (
+        <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-2">
+          <Button size="sm" busy={probe.isPending} onClick={send}>
+            Probe now
+          </Button>
+          <span className="min-w-[13rem] flex-1 text-t1 text-ink-3">
+            Asks {downstream.name} for its state and changes nothing. Only an answer it signs closes the
+            breaker.
+          </span>
+        </div>
       )}
-    </div>
+    </section>
   )
 }

@@ -1,7 +1,6 @@
 'use client'
 import Link from 'next/link'
 import { Button } from '@/components/ui/button'
-import { cx } from '@/components/ui/cx'
 import { count, duration } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
 import type { PoolRow } from '@/lib/view/pool-wire'
@@ -62,7 +61,7 @@ function Workflow({ use, pool, now }: { use: PoolRow['workflows'][number]; pool:
   const { workflow, running, queued, requests, oldestAt } = use
   const quota = limits.requestsPerMinute
   return (
-    <li className="grid grid-cols-[minmax(0,1fr)_220px_310px_200px] items-center gap-x-6 gap-y-1 py-1.5 max-lg:grid-cols-[minmax(0,1fr)_190px_180px_170px] max-md:grid-cols-1 max-md:border-t max-md:py-2">
+    <li className="grid grid-cols-[minmax(0,1fr)_220px_270px_200px] items-center gap-x-6 gap-y-1 py-1.5 tabular-nums max-lg:grid-cols-[minmax(0,1fr)_190px_180px_170px] max-md:grid-cols-2 max-md:border-t max-md:py-2">
       <Link
         href={links.runs({ workflow })}
         className="truncate underline-offset-2 hover:underline max-md:py-1"
@@ -70,19 +69,23 @@ function Workflow({ use, pool, now }: { use: PoolRow['workflows'][number]; pool:
       >
         {workflow}
       </Link>
-      <Measure
-        value={running}
-        of={name === 'here' ? undefined : limits.connectionsPerWorkflow}
-        words="at work"
-      />
-      <span className={cx('num', queued > 0 ? 'text-ink' : 'text-ink-3')}>
+      <span className="max-md:justify-self-end">
+        <Measure
+          value={running}
+          of={name === 'here' ? undefined : limits.connectionsPerWorkflow}
+          words="at work"
+        />
+      </span>
+      <span className={queued > 0 ? 'text-ink' : 'text-ink-3'}>
         {queued === 0
           ? 'nobody waits'
           : `${count(queued, 'step')} ${queued === 1 ? 'waits' : 'wait'}${
               oldestAt === undefined ? '' : `, the first for ${duration(Math.max(0, now - oldestAt))}`
             }`}
       </span>
-      <Measure value={requests} of={quota} words="in the last minute" />
+      <span className="justify-self-end">
+        <Measure value={requests} of={quota} words="in the last minute" />
+      </span>
     </li>
   )
 }
@@ -92,7 +95,7 @@ function Measure({ value, of, words }: { value: number; of: number | undefined; 
   const said = value.toLocaleString('en-US')
   if (of === undefined) {
     return (
-      <span className="num text-ink-2">
+      <span className="text-ink-2">
         {said} {words}
       </span>
     )
@@ -106,7 +109,7 @@ function Measure({ value, of, words }: { value: number; of: number | undefined; 
       >
         <span className="block h-full bg-ink-2" style={{ width: `${share * 100}%` }} />
       </span>
-      <span className={cx('num', share === 1 ? 'font-medium text-ink' : 'text-ink-2')}>
+      <span className={share === 1 ? 'font-medium text-ink' : 'text-ink-2'}>
         {said} of {of.toLocaleString('en-US')} {words}
         {share === 1 && ', full'}
       </span>
