@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hashJson } from '@/lib/base/hash'
+import type { RollbackScope } from '@/lib/rollback/terms'
 import type { GraphEdge, GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import { graphOf } from '@/lib/workflow/graph-fixture'
 import { decide } from './decide'
@@ -259,11 +260,17 @@ describe('a rollback of a walk', () => {
       ...(begun()(run, at) as FactOf<'workflow_start'>),
       parentWid: '7f3a0c1e-5b1d-4c1e-9d2a-0c1e5b1dc2e1',
     })
-    const byEngine: Word = (run, at) => ({
-      ...(rollbackAsked('a')(run, at) as FactOf<'rollback_request'>),
-      by: 'engine',
-    })
-    const run = runOf(loop, [child, ...write('a'), byEngine, undone('a', 'a'), rolledBack('a')])
+    const byEngine =
+      (scope: RollbackScope): Word =>
+      (run, at) => ({
+        ...(rollbackAsked('a', scope)(run, at) as FactOf<'rollback_request'>),
+        by: 'engine',
+      })
+    const after = (scope: RollbackScope) =>
+      runOf(loop, [child, ...write('a'), byEngine(scope), undone('a', 'a'), rolledBack('a')])
+    // One that an error within led to is this run's own.
+    expect(choose(after('sub_dag'), 'a')().facts.map(({ type }) => type)).toEqual(['rollback_choice'])
+    const run = after('full_workflow')
     expect(choose(run, 'a')).toThrow(
       expect.objectContaining({
         code: 'rollback_forbidden',
