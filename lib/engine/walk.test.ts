@@ -266,11 +266,11 @@ describe('a rollback of a walk', () => {
         ...(rollbackAsked('a', scope)(run, at) as FactOf<'rollback_request'>),
         by: 'engine',
       })
-    const after = (scope: RollbackScope) =>
+    const takenBack = (scope: RollbackScope) =>
       runOf(loop, [child, ...write('a'), byEngine(scope), undone('a', 'a'), rolledBack('a')])
     // One that an error within led to is this run's own.
-    expect(choose(after('sub_dag'), 'a')().facts.map(({ type }) => type)).toEqual(['rollback_choice'])
-    const run = after('full_workflow')
+    expect(choose(takenBack('sub_dag'), 'a')().facts.map(({ type }) => type)).toEqual(['rollback_choice'])
+    const run = takenBack('full_workflow')
     expect(choose(run, 'a')).toThrow(
       expect.objectContaining({
         code: 'rollback_forbidden',
