@@ -107,7 +107,8 @@ export function Progress({
         <aside
           aria-label="Rollback"
           // Words for screen readers are placed in it: else they make the document as long as what scrolls here.
-          className="relative min-h-0 overflow-y-auto px-4 pb-4 pt-5 max-md:flex-1 max-md:pb-8"
+          // The end is room of its own: below what sticks to the edge nothing shows.
+          className="relative min-h-0 overflow-y-auto px-4 pt-5 after:block after:h-4 max-md:flex-1 max-md:after:h-8"
         >
           <Told
             run={run}

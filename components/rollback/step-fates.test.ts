@@ -55,7 +55,7 @@ describe('the steps of a preview', () => {
 })
 
 describe('the steps of a rollback', () => {
-  it('wait for the answer while a person is asked, the legend with them', () => {
+  it('wait for the answer while a person is asked, and the legend claims nothing done', () => {
     const asking = progressStands(plan, told({ phase: 'asking', votes: [cannot('steer')] }))
     expect(words(asking)).toEqual(Array(3).fill('waits for the answer'))
     expect(legend(asking).join()).not.toContain('Restored')
@@ -70,10 +70,10 @@ describe('the steps of a rollback', () => {
     ]
     const stands = progressStands({ steps }, told({ phase: 'asking' }))
     expect(legendOf(stands, { untouched: [] }).map((one) => one.legend)).toEqual([
-      'Waits for the answer: to restore',
-      'Waits for the answer: to compensate',
-      'Waits for the answer: changed since',
-      'Waits for the answer: to set back',
+      'Would restore',
+      'Would compensate',
+      'Changed since',
+      'Would set back',
     ])
   })
 

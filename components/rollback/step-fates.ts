@@ -73,8 +73,13 @@ export function progressStands(plan: Pick<RollbackPlanView, 'steps'>, rollback: 
 
 /** What a plan promises of a step, while it is carried out and after. */
 const undoing = {
-  restored: { ahead: 'to restore', now: 'restoring', not: 'not restored' },
-  compensated: { ahead: 'to compensate', now: 'compensating', not: 'not compensated' },
+  restored: { ahead: 'to restore', asked: 'Would restore', now: 'restoring', not: 'not restored' },
+  compensated: {
+    ahead: 'to compensate',
+    asked: 'Would compensate',
+    now: 'compensating',
+    not: 'not compensated',
+  },
 }
 
 function undoStand(
@@ -92,23 +97,21 @@ function undoStand(
   if (!goesOn) return open(step, 'refused', 'skipped', words.not)
   const planned = rollback.decided ? fate : plannedFate(step, rollback.overwrite === true)
   if (rollback.phase === 'asking')
-    return waiting(step, planned, planned === 'changed' ? 'changed since' : words.ahead)
+    return waiting(step, planned, planned === 'changed' ? 'Changed since' : words.asked)
   return planned === 'changed' ? stand(step, planned, 'pending') : open(step, fate, 'pending', words.ahead)
 }
 
-/** A person is asked: in the graph that is all, the legend says what of. */
-function waiting(step: PlanStep, fate: StepFate, what: string): StepStand {
-  const asking = open(step, fate, 'pending', 'waits for the answer')
-  return { ...asking, legend: `${asking.legend}: ${what}` }
+/** A person is asked: each step waits, and the legend tells apart what for. */
+function waiting(step: PlanStep, fate: StepFate, legend: string): StepStand {
+  return { ...open(step, fate, 'pending', 'waits for the answer'), legend }
 }
-
-const toSetBack = 'to set back'
 
 /** Only a rollback that did all of it sets back what had nothing to undo. */
 function setBackStand(step: PlanStep, { status, phase }: Told): StepStand {
   if (status === 'completed') return stand(step, 'reset', 'rolled_back')
   if (status !== 'executing') return left(step)
-  return phase === 'asking' ? waiting(step, 'reset', toSetBack) : open(step, 'reset', 'pending', toSetBack)
+  if (phase === 'asking') return waiting(step, 'reset', 'Would set back')
+  return open(step, 'reset', 'pending', 'to set back')
 }
 
 /** It was decided to leave the step, or all of them. */
