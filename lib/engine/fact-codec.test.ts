@@ -267,7 +267,7 @@ const fields: { [T in Exclude<FactType, 'reported'>]: Fields<T> } = {
     deadlineAt: at,
     only: maybe(fc.constant('dependents' as const)),
     overwrite: maybe(flag),
-    expectedStates: maybe(fc.array(hash, { maxLength: 16 })),
+    expectedStates: maybe(fc.array(hash, { maxLength: 40 })),
     supersedes: maybe(id('rb')),
   },
   rollback_vote: {

@@ -73,13 +73,22 @@ describe('what a step made of its target', () => {
     })
     const under = history({ a: writes }, step('a', 'S0', 'S1'), [rollbackAsked('a'), begunUndo])
     expect(of(under, 'a')).toBeUndefined()
+    const [ref] = under.checkpoints.values()
+    const own = ref && comparable(under, ref, rollbackOf('a'))
+    expect(own?.step.change, 'but to the rollback that begins it').toEqual({ found: 'S0', left: 'S1' })
+    expect(ref && comparable(under, ref, rollbackOf('b'))).toBeUndefined()
   })
 
   it('is known of a later visit, too, when it went on from a rollback', () => {
     const back = [rollbackAsked('a'), undone('a', 'a'), rolledBack('a'), goneOn('a')]
     const run = history({ a: writes }, step('a', 'S0', 'S1'), back, step('a', 'S0', 'S2'))
     expect(of(run, 'a', 2)?.step.change).toEqual({ found: 'S0', left: 'S2' })
-    expect(beside(run, 'a', 2), 'the first visit is taken back').toEqual({ steps: [], below: [] })
+    const none = { steps: [], below: [], putBack: [] }
+    expect(beside(run, 'a', 2), 'the first visit is taken back').toEqual(none)
+    const own = of(run, 'a', 2)
+    const since = (ms: number) => own && touching(run, own, ({ visit }) => visit === 2, ms).putBack
+    expect(since(at(5)), 'and what it put back is told to who asks').toEqual(['S0'])
+    expect(since(at(6))).toEqual([])
   })
 })
 
@@ -110,6 +119,8 @@ describe('what else may have touched it', () => {
   it('lies in the runs of a step that began some, and is unknown of what agents outside did', () => {
     const nodes = { a: writes, go: { kind: 'call' }, task: { kind: 'task' } }
     const run = history(nodes, step('a', 'S0', 'S1'), silent('go'), silent('task'))
-    expect(beside(run, 'a')).toEqual({ steps: [{ began: at(8) }], below: [{ node: 'go', visit: 1 }] })
+    expect(beside(run, 'a')).toEqual({
+      ...{ steps: [{ began: at(8) }], below: [{ node: 'go', visit: 1 }], putBack: [] },
+    })
   })
 })

@@ -29,7 +29,7 @@ const lookMs = 5000
 /** A family of more runs is not read to its end: then nothing is claimed. */
 const mostRuns = 500
 /** An agent is not told of more states than that: they travel in the request's token. */
-const mostStates = 16
+const mostStates = 40
 
 /** Whom to ask for the state of what a step acted on. */
 export interface StateAsked {
@@ -190,7 +190,10 @@ export async function lastLook(
   }
 }
 
-/** The states that an agent may be in. Runs above and below may know of more: then it is told none. */
+/**
+ * The states that an agent may be in when its turn comes: those that the run led it to, and those that others of its steps
+ * found, which are put back meanwhile. Runs above and below may know of more: then it is told none.
+ */
 async function expected(
   ports: WorkerPorts,
   runId: RunId,
@@ -202,7 +205,8 @@ async function expected(
     const own = of && besides(run, of, undoing)
     if (!own || own.below.length > 0) return undefined
     const { states, isUnknown } = ownStates(of.step, own.steps)
-    return isUnknown ? undefined : new Set([...states, ...own.putBack])
+    const found = own.steps.flatMap(({ change }) => change?.found ?? [])
+    return isUnknown ? undefined : new Set([...states, ...found, ...own.putBack])
   })
   return known && known.size <= mostStates ? { expectedStates: [...known] } : {}
 }

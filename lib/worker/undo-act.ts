@@ -65,6 +65,8 @@ export interface NotedAct {
   kind: string
   action?: string
   output?: string
+  /** The step said what it left: whether somebody else changed that since can be told. */
+  tells: boolean
   /** The token of its beginning, where it was begun. */
   begun?: string
   /** Who is told when it is not undone. */
@@ -198,7 +200,13 @@ export class UndoAct implements Act {
       return { why: problem?.message ?? `The checkpoint of ${this.step.label} does not verify` }
     }
     const means = await meansOf(ports, noted, ref)
-    this.ready = { snapshot: snapshotOf(ref, state), means, until: expiresAt(ref.at, ref.ttlS) }
+    const snapshot = snapshotOf(ref, state)
+    // Ahead of its turn, so that it keeps nobody waiting.
+    const look = noted.tells
+      ? await lastLook(ports, this.lease.runId, this.of.rollback, this.step, ref, snapshot)
+      : undefined
+    const told = means && look ? { ...means, look } : means
+    this.ready = { snapshot, means: told, until: expiresAt(ref.at, ref.ttlS) }
     return this.ready
   }
 
@@ -254,10 +262,7 @@ export class UndoAct implements Act {
     if (!means?.runner.undo) {
       return { status: 'failed', description: `Nothing here can undo ${this.step.label}` }
     }
-    const { runId } = this.lease
-    const look = await lastLook(this.of.ports, runId, this.of.rollback, this.step, ref, snapshot)
-    const told = { ...means, look }
-    const call = await callWith(this.of, this.step, await this.noted(), ref, snapshot, told, actJti)
+    const call = await callWith(this.of, this.step, await this.noted(), ref, snapshot, means, actJti)
     const { ports, hold, draining, deadlineAt } = this.of
     const from = ports.timer.now()
     // Half of what is left: those that wait for this one need time too. What was begun is asked for its answer at least once.
@@ -456,6 +461,7 @@ export function noteAct(run: Run, header: RunHeader, rollback: RollbackId, step:
     kind: node?.kind ?? '',
     action: visit?.action,
     output: visit?.state.status === 'done' ? visit.state.output : undefined,
+    tells: visit?.changed !== undefined,
     begun: run.rollbacks.get(rollback)?.acts.get(step.checkpointId ?? '')?.jti,
     role: node?.approval?.role ?? 'operator',
   }
