@@ -10,7 +10,7 @@ import { constants, type Stats } from 'node:fs'
 import { lstat, open, rename, rmdir, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
-import { hashJson, sha256 } from '@/lib/base/hash'
+import { type Hash, hashJson, sha256 } from '@/lib/base/hash'
 import type { JsonObject } from '@/lib/base/json'
 import { liesIn } from '@/lib/policy/roots'
 import { Folder } from './folder'
@@ -132,7 +132,7 @@ export function givenUp(name: string): EffectFailed {
 function changedMeanwhile(place: Place) {
   return refusal(
     'changed_meanwhile',
-    `"${place.name}" grew while it was read; try again when nobody writes to it.`,
+    `"${place.name}" changed while it was looked at; try again when nobody writes to it.`,
   )
 }
 
@@ -312,14 +312,34 @@ export async function putBack(
       `"${name}" led to another place when the checkpoint was made; put that one back by hand.`,
     )
   }
-  const found = await stateOf(place)
-  const before = hashJson(found)
-  const why = isNotBegun(found, snapshot) ? undefined : await whyNot?.({ hash: before, raw: before })
-  if (why !== undefined) throw refusal('hash_mismatch', why)
+  const before = whyNot ? await lookedAt(place, snapshot, whyNot) : hashJson(await stateOf(place))
   await clearStaged(place, stager)
   const left = before === snapshot.hash ? [] : await restore(state, place, effects, stager)
   const after = hashJson(await stateOf(await locate(name, 'write', effects)))
   return { stateHashBefore: before, stateHashAfter: after, description: spoken(state, name, left) }
+}
+
+/** How often a path that changes while it is asked about is asked about again. */
+const mostLooks = 5
+
+/**
+ * The hash of what stands there, once that may be put back and was the same before and after asking. Throws EffectFailed
+ * `hash_mismatch` when it may not, `changed_meanwhile` when it does not come to rest.
+ */
+async function lookedAt(
+  place: Place,
+  snapshot: Snapshot,
+  whyNot: NonNullable<UndoRequest['whyNot']>,
+): Promise<Hash> {
+  let found = await stateOf(place)
+  for (let look = 1; look <= mostLooks; look++) {
+    const hash = hashJson(found)
+    const why = isNotBegun(found, snapshot) ? undefined : await whyNot({ hash, raw: hash })
+    if (why !== undefined) throw refusal('hash_mismatch', why)
+    found = await stateOf(place)
+    if (hashJson(found) === hash) return hash
+  }
+  throw changedMeanwhile(place)
 }
 
 async function clearStaged(place: Place, stager: string): Promise<void> {

@@ -27,7 +27,14 @@ import { writeWhole } from './file-state'
 import { actionFor, described, effectsWith, failureOf, nodeOf, runnerFor } from './fixtures'
 import { Folder } from './folder'
 import { locate } from './place'
-import { type Action, EffectFailed, type Effects, type Snapshot } from './runner'
+import {
+  type Action,
+  EffectFailed,
+  type Effects,
+  type SeenState,
+  type Snapshot,
+  type UndoRequest,
+} from './runner'
 
 let base: string
 /** The installation's folder. */
@@ -85,7 +92,7 @@ async function thereAndBack(action: Action, given: Effects) {
     notTaken,
     took,
     output,
-    undo: () => runner.undo?.(action, snapshot, given, back),
+    undo: (more: Partial<UndoRequest> = {}) => runner.undo?.(action, snapshot, given, { ...back, ...more }),
     hash: async () => (await runner.stateHash?.(action, snapshot, given))?.hash,
   }
 }
@@ -743,5 +750,57 @@ describe('what a run may write', () => {
     expect((await failureOf(runnerFor('write_file').perform(over, given))).code).toBe('budget_exhausted')
     expect(spent).toEqual([3])
     expect(readdirSync(inLab())).toEqual(['x'])
+  })
+})
+
+describe('putting back what somebody else may have changed', () => {
+  const wrote = async () => {
+    writeFileSync(inLab('x'), 'before')
+    const given = effects()
+    return thereAndBack(await actionFor(writes('lab/x', 'after'), given), given)
+  }
+
+  test('asks with the state that is there, and leaves it where it may not', async () => {
+    const { undo, hash } = await wrote()
+    writeFileSync(inLab('x'), 'by hand')
+    const asked: string[] = []
+    const whyNot = async ({ raw }: SeenState) => {
+      asked.push(raw)
+      return 'It was changed since'
+    }
+    const failure = await failureOf(Promise.resolve(undo({ whyNot })))
+    expect(failure).toMatchObject({
+      code: 'hash_mismatch',
+      message: 'It was changed since',
+      retriable: false,
+    })
+    expect(asked).toEqual([await hash()])
+    expect(readFileSync(inLab('x'), 'utf8')).toBe('by hand')
+  })
+
+  test('asks again about what changed while it was asked, and gives up where that has no end', async () => {
+    const { undo } = await wrote()
+    const whyNot = async () => {
+      if (readFileSync(inLab('x'), 'utf8') === 'by hand') return 'It was changed since'
+      writeFileSync(inLab('x'), 'by hand')
+      return undefined
+    }
+    expect(await failureOf(Promise.resolve(undo({ whyNot })))).toMatchObject({ code: 'hash_mismatch' })
+    expect(readFileSync(inLab('x'), 'utf8')).toBe('by hand')
+    let times = 0
+    const restless = async () => {
+      writeFileSync(inLab('x'), `by hand ${times++}`)
+      return undefined
+    }
+    const failure = await failureOf(Promise.resolve(undo({ whyNot: restless })))
+    expect(failure.code).toBe('changed_meanwhile')
+    expect(failure.message).toContain('changed while it was looked at; try again when nobody writes to it')
+  })
+
+  test('asks nobody where all is as before already', async () => {
+    const { undo, snapshot } = await wrote()
+    writeFileSync(inLab('x'), 'before')
+    const undone = await undo({ whyNot: async () => 'It was changed since' })
+    expect(undone?.stateHashAfter).toBe(snapshot.hash)
   })
 })
