@@ -52,9 +52,9 @@ test('what another run changed since is not put back without a word', async ({ p
   await test.step('the preview says so, and what follows', async () => {
     await page.goto(preview)
     await expect(note).toContainText(
-      `weights.json of dns-steering was changed since "Steer the traffic" by "Steer the traffic" of a run of steer-71 (${short(second)}`,
+      `weights.json of dns-steering was changed since "Steer the traffic" by "Steer the traffic" of steer-71 in ${short(second)} on `,
     )
-    await expect(note).toContainText(/ UTC\); putting it back would undo that, too\./)
+    await expect(note).toContainText(/ UTC; putting it back would undo that, too\./)
     await expect(whoDid(note)).toHaveAttribute('href', `/runs/${second}?node=steer`)
     await expect(anyway).not.toBeChecked()
     await expect(note).toContainText('Otherwise nothing is done to it')
@@ -68,7 +68,7 @@ test('what another run changed since is not put back without a word', async ({ p
     await hold(page, /^Ask first about 1 step changed since/)
     await expect(row).toContainText(/cannot prepare\s*: it is not as this run left it/)
     const decision = page.getByRole('region', { name: 'Decision' })
-    await expect(decision).toContainText(`by "Steer the traffic" of a run of steer-71 (${short(second)}`)
+    await expect(decision).toContainText(`by "Steer the traffic" of steer-71 in ${short(second)} on `)
     await decision.getByRole('button', { name: 'Call it off' }).click()
     const reason = page.getByRole('dialog')
     if (await reason.isVisible()) await reason.getByRole('button', { name: 'Call it off' }).click()
@@ -91,7 +91,7 @@ test('what another run changed since is not put back without a word', async ({ p
   await test.step('and now the other run’s preview says it', async () => {
     await page.goto(`/runs/${second}/rollback?node=steer&scope=sub_dag`)
     await expect(note).toContainText(
-      `by the rollback of "Steer the traffic" of a run of steer-62 (${short(first)}`,
+      `by the rollback of "Steer the traffic" of steer-62 in ${short(first)} on `,
     )
     await whoDid(note).click()
     await expect(page).toHaveURL(`/runs/${first}?node=steer`)

@@ -73,7 +73,12 @@ function Cannot({ about: { cannot } }: { about: AboutRollback }) {
               {changedBy && (
                 <>
                   {' '}
-                  <Link href={links.run(changedBy.run, { node: changedBy.node })}>See what it did</Link>
+                  <Link
+                    href={links.run(changedBy.run, { node: changedBy.node })}
+                    className="underline decoration-line-strong underline-offset-4 hover:decoration-ink"
+                  >
+                    See what it did
+                  </Link>
                 </>
               )}
               {conflict !== undefined && (

@@ -1,5 +1,6 @@
 import Link from 'next/link'
 import { StateShape } from '@/components/ui/state'
+import type { ChangedBy } from '@/lib/rollback/terms'
 import { links } from '@/lib/ui/links'
 import type { RollbackPlanView } from '@/lib/view/wire'
 import { changedSteps, overwriteWords, planKey, planName } from './plan-words'
@@ -32,7 +33,10 @@ export function ChangedSince({
             {step.changedBy && (
               <>
                 {' '}
-                <Link href={links.run(step.changedBy.run, { node: step.changedBy.node })}>
+                <Link
+                  href={stepOf(step.changedBy)}
+                  className="underline decoration-line-strong underline-offset-4 hover:decoration-ink"
+                >
                   See what it did
                 </Link>
               </>
@@ -57,4 +61,8 @@ export function ChangedSince({
       </div>
     </div>
   )
+}
+
+function stepOf({ run, node, visit }: ChangedBy): string {
+  return links.run(run, { node, ...(visit > 1 && { visit }) })
 }

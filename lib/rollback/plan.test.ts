@@ -331,16 +331,16 @@ describe('a target that somebody else changed since', () => {
       at: NOW,
     }
     const [told] = plan({ changedSince: true, changedBy, target: 'x' }).steps
-    const when = new Date(NOW).toISOString().slice(0, 16).replace('T', ' ')
+    const when = new Date(NOW).toISOString().slice(0, 16).replace('T', ' at ')
     expect(told?.changedBy).toEqual(changedBy)
     expect(told?.sentence).toBe(
-      `x was changed since "update" by "Steer" of a run of dns (run_7f3a…7f3a, ${when} UTC); putting it back would undo that, too.`,
+      `x was changed since "update" by "Steer" of dns in run_7f3a…7f3a on ${when} UTC; putting it back would undo that, too.`,
     )
     const undid = plan({ changedSince: true, changedBy: { ...changedBy, undid: true }, target: 'x' }).steps[0]
-    expect(undid?.sentence).toContain('by the rollback of "Steer" of a run of dns (run_7f3a…7f3a')
+    expect(undid?.sentence).toContain('by the rollback of "Steer" of dns in run_7f3a…7f3a on')
     const long = { ...changedBy, label: 'l'.repeat(200), workflow: 'w'.repeat(200) }
     const clipped = plan({ changedSince: true, changedBy: long, target: 'x' }).steps[0]
-    expect(clipped?.sentence).toContain(`"${'l'.repeat(39)}…" of a run of ${'w'.repeat(39)}… (`)
+    expect(clipped?.sentence).toContain(`"${'l'.repeat(39)}…" of ${'w'.repeat(39)}… in run_`)
   })
 
   it('is not promised by the plan or its scopes, but what comes of overwriting it is said', () => {

@@ -91,16 +91,16 @@ export function changedMeanwhile(step: SaidStep, changedBy: ChangedBy | undefine
 const maxNameChars = 40
 
 /**
- * Who changed a target since a step of `run`: `"Steer" of a run of dns (run_7f3a…c2e1, 2026-03-01 12:05 UTC)`. Where no run
+ * Who changed a target since a step of `run`: `"Steer" of dns in run_7f3a…c2e1 on 2026-03-01 at 12:05 UTC`. Where no run
  * here says that it did, that is as much as can be said.
  */
 export function whoChanged(by: ChangedBy | undefined, run: string): string {
   if (!by) return 'somebody outside this installation, as far as its runs tell'
   const label = `"${cut(by.label)}"`
-  const at = `${new Date(by.at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const at = `on ${new Date(by.at).toISOString().slice(0, 16).replace('T', ' at ')} UTC`
   const step = by.undid ? `the rollback of ${label}` : label
-  if (by.run === run) return `${step} of this run (${at})`
-  return `${step} of a run of ${cut(by.workflow)} (${by.run.slice(0, 8)}…${by.run.slice(-4)}, ${at})`
+  if (by.run === run) return `${step} of this run ${at}`
+  return `${step} of ${cut(by.workflow)} in ${by.run.slice(0, 8)}…${by.run.slice(-4)} ${at}`
 }
 
 function cut(name: string): string {

@@ -106,7 +106,7 @@ describe('a file', () => {
         changedBy: { run: two, workflow: 'writes', node: 'write', visit: 1, label: 'write' },
       },
     ])
-    const who = `"write" of a run of writes (${two.slice(0, 8)}…${two.slice(-4)}, ${minuteOf(plan)} UTC)`
+    const who = `"write" of writes in ${two.slice(0, 8)}…${two.slice(-4)} on ${minuteOf(plan)} UTC`
     expect(plan.steps[0]?.sentence).toBe(
       `conf/router.conf was changed since "write" by ${who}; putting it back would undo that, too.`,
     )
@@ -148,7 +148,7 @@ describe('a file', () => {
     // What the second run sealed is what the first one had made of it: that is not put back, green.
     const [told] = (await planned(two, { node: 'write' })).steps
     expect(told).toMatchObject({ changedSince: true, changedBy: { run: one, node: 'write', undid: true } })
-    expect(told?.sentence).toContain('by the rollback of "write" of a run of writes (run_')
+    expect(told?.sentence).toContain('by the rollback of "write" of writes in run_')
   })
 
   it('that somebody changed by hand is noticed at the last moment, too', async () => {
@@ -283,7 +283,7 @@ async function walked(nodes: string[], input: JsonObject = {}, more = ''): Promi
 
 /** When the target of a plan's first step was changed since, as sentences spell it. */
 const minuteOf = ({ steps: [step] }: RollbackPlanView) =>
-  new Date(step?.changedBy?.at ?? 0).toISOString().slice(0, 16).replace('T', ' ')
+  new Date(step?.changedBy?.at ?? 0).toISOString().slice(0, 16).replace('T', ' at ')
 
 describe('a change between vote and act', () => {
   const file = () => path.join(scene.at.folder, 'files/conf/router.conf')
