@@ -44,7 +44,7 @@ export function AgentPanel({
     <section aria-label={agent.name} className="pb-8">
       <div className="flex flex-wrap items-center gap-2 px-4 pt-3">
         <h2 className="min-w-0 flex-1 [overflow-wrap:anywhere]">{agent.name}</h2>
-        <span className="empty:hidden max-md:order-last max-md:basis-full">
+        <span className="empty:hidden max-md:order-last max-md:basis-full max-md:pb-1">
           <LabFault agentId={agent.id} mayOperate={mayOperate} />
         </span>
         {administers && <Acts agent={agent} onAct={onAct} />}

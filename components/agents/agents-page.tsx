@@ -165,8 +165,8 @@ function Loaded({
                 onSelect={() => select(agent.id)}
               />
               {inLab?.fault && (
-                <p className="flex items-center gap-3 px-4 pb-2 text-t1 text-ink-2">
-                  <span className="min-w-0 flex-1">Made to fail: {faultKinds[inLab.fault.kind]}</span>
+                <p className="flex items-center gap-3 px-4 pb-2 text-ink-2">
+                  <span className="min-w-0 flex-1 text-t1">Made to fail: {faultKinds[inLab.fault.kind]}</span>
                   {mayOperate && <SetRight name={inLab.name} brief />}
                 </p>
               )}

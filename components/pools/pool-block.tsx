@@ -61,7 +61,7 @@ function Workflow({ use, pool, now }: { use: PoolRow['workflows'][number]; pool:
   const { workflow, running, queued, requests, oldestAt } = use
   const quota = limits.requestsPerMinute
   return (
-    <li className="grid grid-cols-[minmax(0,1fr)_220px_270px_200px] items-center gap-x-6 gap-y-1 py-1.5 tabular-nums max-lg:grid-cols-[minmax(0,1fr)_190px_180px_170px] max-md:grid-cols-2 max-md:border-t max-md:py-2">
+    <li className="grid grid-cols-[minmax(0,1fr)_220px_270px_200px] items-center gap-x-6 gap-y-1 py-1.5 tabular-nums max-lg:grid-cols-[minmax(0,1fr)_190px_180px_170px] max-md:grid-cols-[minmax(0,1fr)_auto] max-md:border-t max-md:py-2">
       <Link
         href={links.runs({ workflow })}
         className="truncate underline-offset-2 hover:underline max-md:py-1"
@@ -105,7 +105,7 @@ function Measure({ value, of, words }: { value: number; of: number | undefined; 
     <span className="flex items-center gap-2">
       <span
         aria-hidden="true"
-        className="h-1.5 w-16 shrink-0 overflow-hidden rounded-full border border-line-strong bg-well"
+        className="h-1.5 w-16 shrink-0 max-md:w-8 overflow-hidden rounded-full border border-line-strong bg-well"
       >
         <span className="block h-full bg-ink-2" style={{ width: `${share * 100}%` }} />
       </span>
