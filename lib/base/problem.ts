@@ -111,6 +111,7 @@ export const problemStatus = {
   effect_failed: 502,
   effect_timeout: 504,
   run_out_of_time: 504,
+  run_worked_up: 504,
   too_large: 413,
   // the installation
   store_busy: 503,

@@ -104,6 +104,8 @@ export type Command =
       parent?: ParentStep
       /** ms since the epoch: the run has no more time than this. */
       deadlineAt?: number
+      /** The run may work for no longer than this, in ms, waiting for people not counted. */
+      workMs?: number
       fork?: Fork
     }
   /** The node was resolved; a person must decide, or an outside agent may claim it. */

@@ -146,7 +146,7 @@ function decideStart(run: Run, command: Extract<Command, { type: 'start' }>, dra
   if (run.state.status !== 'new') throw new Problem('run_moved_on', 'This run has begun already')
   if (command.fork) return decideFork(run, command, command.fork, draft)
   const { graph } = run.graph
-  const { parent, deadlineAt } = command
+  const { parent, deadlineAt, workMs } = command
   draft.add(
     {
       type: 'workflow_start',
@@ -161,6 +161,7 @@ function decideStart(run: Run, command: Extract<Command, { type: 'start' }>, dra
       parentWid: parent?.wid,
       depth: parent?.depth,
       deadlineAt,
+      workMs,
     },
     parent ? [parent.jti] : [],
   )

@@ -133,6 +133,7 @@ const fields: { [T in Exclude<FactType, 'reported'>]: Fields<T> } = {
     parentWid: maybe(uuid),
     depth: maybe(count),
     deadlineAt: maybe(at),
+    workMs: maybe(count),
     forkWid: maybe(uuid),
     forkSeq: maybe(count),
     forkReason: maybe(text),

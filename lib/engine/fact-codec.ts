@@ -60,6 +60,7 @@ const fields: { [T in OwnFactType]: FieldsOf<T> } = {
     parentWid: maybe('parent_wid'),
     depth: maybe('depth', 'number'),
     deadlineAt: maybe('deadline_at', 'number'),
+    workMs: maybe('work_ms', 'number'),
     forkWid: maybe('fork_wid'),
     forkSeq: maybe('fork_seq', 'number'),
     forkReason: maybe('fork_reason'),

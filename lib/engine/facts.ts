@@ -99,6 +99,8 @@ export type FactBody =
       depth?: number
       /** When the run is out of time, in ms since the epoch. */
       deadlineAt?: number
+      /** How long it may work, in ms, waiting for people not counted: of what the run above it has left for that. */
+      workMs?: number
       /** The run it was forked from: its `wid`, and how many of its tokens were taken as given. `par` names the last of them. */
       forkWid?: string
       forkSeq?: number

@@ -1,6 +1,7 @@
 /*
  * The limits of a workflow that loops (RFC 0009): how often states are entered, how many tools its models call, how long
- * it works. Time that it waits for people does not count: a run that only people can move on, is held.
+ * it works. Time that it waits for people does not count: a run that only people can move on, is held. What a run has left
+ * of that bounds the runs below it, too (`workMs`).
  */
 import type { Budget } from '@/lib/workflow/graph'
 import type { ExhaustedLimit } from './facts'
@@ -38,13 +39,16 @@ export function exhaustionWords({ limit, node, bound }: Exhaustion): string {
   }
 }
 
+/** The end of a run that has worked for as long as it may, or as the run above it lets it. */
+export const workedUpWords = 'budget-exhausted: max_wall_time_sec, waiting for people not counted'
+
 function times(count: number): string {
   return count === 1 ? 'once' : `${count.toLocaleString('en')} times`
 }
 
 /** After each token: did the run begin, or cease, to stand still for people? Only where that time has a bound. */
 export function countHeld(run: Run, at: number): void {
-  if (run.graph.graph.budget.maxActiveS === undefined) return
+  if (workBudgetMs(run) === undefined) return
   const held = isHeld(run)
   if (held && run.heldSince === undefined) run.heldSince = at
   if (held || run.heldSince === undefined) return
@@ -66,6 +70,19 @@ export function isHeld(run: Run): boolean {
   return true
 }
 
+/** How long the run may work, by its own workflow and by the run above it; undefined when it has no bound. */
+function workBudgetMs({ graph, start }: Pick<Run, 'graph' | 'start'>): number | undefined {
+  const { maxActiveS = Number.POSITIVE_INFINITY } = graph.graph.budget
+  const budgetMs = Math.min(maxActiveS * 1000, start?.workMs ?? Number.POSITIVE_INFINITY)
+  return Number.isFinite(budgetMs) ? budgetMs : undefined
+}
+
+/** How much of that is left, in ms; undefined when it has no bound. */
+export function workLeftMs(run: Run, now: number): number | undefined {
+  const budgetMs = workBudgetMs(run)
+  return budgetMs === undefined ? undefined : Math.max(0, budgetMs - activeMs(run, now))
+}
+
 /** Milliseconds the run has worked until then, waiting for people not counted. */
 export function activeMs(run: Pick<Run, 'start' | 'heldMs' | 'heldSince'>, now: number): number {
   if (!run.start) return 0
@@ -75,7 +92,7 @@ export function activeMs(run: Pick<Run, 'start' | 'heldMs' | 'heldSince'>, now: 
 
 /** When the run has worked for as long as it may, in ms since the epoch; undefined while it is held, or has no bound. */
 export function workedUpAt(run: Run): number | undefined {
-  const { maxActiveS } = run.graph.graph.budget
-  if (maxActiveS === undefined || !run.start || run.heldSince !== undefined) return undefined
-  return run.start.at + run.heldMs + maxActiveS * 1000
+  const budgetMs = workBudgetMs(run)
+  if (budgetMs === undefined || !run.start || run.heldSince !== undefined) return undefined
+  return run.start.at + run.heldMs + budgetMs
 }

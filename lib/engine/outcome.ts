@@ -2,7 +2,7 @@ import { clip } from '@/lib/base/clip'
 import type { Hash } from '@/lib/base/hash'
 import type { ExhaustedLimit, TerminalStatus } from './facts'
 import { errorsDue } from './follow-error'
-import { exhaustionWords } from './limits'
+import { exhaustionWords, workedUpWords } from './limits'
 import type { ArtifactWrite, Run, Walk } from './run'
 import { walkBound } from './walk'
 
@@ -40,7 +40,11 @@ export function outcomeOf(run: Run): Outcome | undefined {
     (visit) => visit.state.status === 'done' && (run.graph.children.get(visit.node)?.length ?? 0) === 0,
   )
   const reason = firstFailure(run)
-  return { terminal: leavesDone ? 'partial' : 'failed', reason }
+  return {
+    terminal: leavesDone ? 'partial' : 'failed',
+    reason,
+    ...(failedWith(run, runWorkedUp) && { exhausted: 'max_wall_time_sec' }),
+  }
 }
 
 /** Agents drive it: it is over when the one that began it says so, or a person stops taking reports. */
@@ -66,6 +70,8 @@ function outcomeOfWalk(run: Run, walk: Walk): Outcome {
   const place = walk.path.at(-1)?.visit
   if (place?.state.status === 'escalated')
     return { terminal: 'escalated', reason: 'A step was escalated to a person' }
+  if (place?.state.status === 'failed' && place.state.error.code === runWorkedUp)
+    return { ...failed(`${workedUpWords}: ${place.state.error.description}`), exhausted: 'max_wall_time_sec' }
   if (place?.state.status === 'failed')
     return failed(`${place.node}${kindWords(run, place.node)} failed: ${place.state.error.description}`)
   if (place?.state.status !== 'done') return failed('A step was taken back and not done again')
@@ -111,11 +117,12 @@ function artifactsOf({ graph, artifacts }: Run): Pick<Ending, 'artifacts'> {
 /** The code of a step that was stopped because its run had no more time. */
 export const outOfRunTime = 'run_out_of_time'
 
+/** The code of a step that was stopped because its run may not work for longer. */
+export const runWorkedUp = 'run_worked_up'
+
 /** Steps are out of their run's time shortly before the run is, so the run may end by them. */
-function ranOutOfTime({ visits }: Run): boolean {
-  return [...visits.values()].some(
-    ({ state }) => state.status === 'failed' && state.error.code === outOfRunTime,
-  )
+function failedWith({ visits }: Run, code: string): boolean {
+  return [...visits.values()].some(({ state }) => state.status === 'failed' && state.error.code === code)
 }
 
 /** How the run ended; undefined while it has not. */
@@ -129,7 +136,7 @@ export function endingOf(run: Run): Ending | undefined {
     const output = kind !== 'terminate' && place?.state.status === 'done' ? place.state.output : undefined
     return { ...common, status: 'completed', output, reason: '' }
   }
-  if (state.outOfTime || ranOutOfTime(run)) return { ...common, status: 'timed_out' }
+  if (state.outOfTime || failedWith(run, outOfRunTime)) return { ...common, status: 'timed_out' }
   if (state.exhausted) return { ...common, status: 'failed', exhausted: state.exhausted }
   const declared = !run.walk || kind === 'fail' || state.cancelled !== undefined
   return { ...common, status: declared ? 'failed' : 'errored' }

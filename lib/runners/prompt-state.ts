@@ -7,6 +7,7 @@
  */
 import { z } from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
+import { runWorkedUp } from '@/lib/engine/outcome'
 import { promptStateConfig } from '@/lib/nodes/prompt-state'
 import { childrenDo, childUndo, ran, tally } from './child-work'
 import { checkBackend } from './llm-infer'
@@ -75,11 +76,18 @@ export const promptStateRunner: Runner = {
   },
 }
 
-/** What the turn's run came to. Throws EffectFailed `turn_failed` when it named no event. */
-function turnEnd({ status, finalValue, reason, lastNode }: ChildOutcome): Performed {
+/**
+ * What the turn's run came to. Throws EffectFailed `turn_failed` when it named no event; `run_worked_up` when it used up
+ * the time that the run above has left to work.
+ */
+function turnEnd({ status, finalValue, reason, lastNode, exhausted: limit }: ChildOutcome): Performed {
   const value: Json | undefined = isJsonObject(finalValue) ? finalValue.outcome : undefined
   const parsed = turnOutcome.safeParse(value)
   if (status !== 'completed' || !parsed.success) {
+    if (limit === 'max_wall_time_sec')
+      throw new EffectFailed(runWorkedUp, oneLine(`The turn was not over in time: ${reason}`, 900), {
+        errorType: 'timeout',
+      })
     const why = reason === '' ? `its run ended as ${status}${lastNode ? ` at ${lastNode}` : ''}` : reason
     throw new EffectFailed('turn_failed', oneLine(`The turn came to no end of its own: ${why}`, 900))
   }

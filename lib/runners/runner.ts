@@ -230,6 +230,8 @@ export interface ChildOutcome {
   finalValue: Json
   lastNode?: string
   reason: string
+  /** The limit that ended it. */
+  exhausted?: ExhaustedLimit
   modelTokens: number
   writtenBytes: number
   toolCalls: number

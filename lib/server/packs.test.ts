@@ -360,6 +360,24 @@ describe('tools', () => {
   })
 })
 
+it('a turn that outlasts the time that the run may work is given up first, and the run is budget-exhausted', async () => {
+  const graph = pack({
+    states: { a: {}, b: { terminal: true } },
+    events: ['a Next b'],
+    more: { budget: { maxActiveS: 2 } },
+  })
+  const { runId, outcome } = await ran(graph, { answers: [{ fault: 'slow' }] })
+  expect(outcome.status).toBe('failed')
+  expect(await look(runId, (run) => run.state)).toMatchObject({ exhausted: 'max_wall_time_sec' })
+  expect(outcome.reason).toMatch(/^budget-exhausted: max_wall_time_sec, .*The turn was not over in time/)
+  expect(await look(runId, ({ visits }) => visits.get('a')?.state)).toMatchObject({
+    status: 'failed',
+    error: { code: 'run_worked_up' },
+  })
+  // It ended by itself: nobody had to stop it.
+  expect(await look(runId, ({ lastAt, start }) => lastAt - (start?.at ?? 0))).toBeLessThan(2_000)
+})
+
 describe('artifacts', () => {
   it('are appended to, one entry each time, and read as a list', async () => {
     const graph = pack({

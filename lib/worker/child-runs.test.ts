@@ -397,6 +397,53 @@ describe('child runs', () => {
     expect(bench.schedule.now() - began).toBeLessThan(36_000)
   })
 
+  it('have less time to work than whoever waits for them has left, and none of it passes while people are waited for', async () => {
+    const asked = { role: 'operator', reason: '', onSilence: 'hold' } as const
+    const budget = { maxActiveS: 100 }
+    const bench = new Bench({
+      parent: { ...graphOf({ a: call('child') }), order: 'stepwise', budget },
+      child: graphOf({ b: step({ approval: asked }), c: step() }, ['b>c']),
+    })
+    const givenUp: Record<string, number> = {}
+    let from = 0
+    bench.perform = async ({ signal, request }, node) => {
+      if (node === 'b') return { output: {} }
+      from = bench.schedule.now()
+      const noted = (name: string) => () => {
+        givenUp[name] = bench.schedule.now() - from
+      }
+      request?.signal.addEventListener('abort', noted('request'), { once: true })
+      signal.addEventListener('abort', noted('step'), { once: true })
+      await bench.takes(3_600_000, signal)
+      return { output: {} }
+    }
+    const ports = bench.process('one')
+    const runId = await bench.begin(ports, 'parent')
+    startWorker(ports, 'one')
+    await bench.pass(1000_000)
+    const [child] = (await bench.children(runId)) as [RunId]
+    // 100 s of the run, 95 of its step, 90 of the child, as far as they work.
+    const workMs = (await look(ports, child, (run) => run.start?.workMs)) ?? 0
+    expect(workMs).toBeGreaterThan(89_000)
+    expect(workMs).toBeLessThanOrEqual(90_000)
+    const question = await look(ports, child, ({ approvals }) => [...approvals.values()][0])
+    if (!question) throw new Error('Nobody is asked')
+    const { id: approval, action } = question
+    const yes = { verdict: 'approve', by: 'person:bo', comment: '' } as const
+    await ports.book.execute(child, { type: 'decide', approval, action, ...yes })
+    await bench.pass(200_000, ended(ports, child))
+    const { request = 0, step: stopped = 0 } = givenUp
+    expect(request).toBeGreaterThan(75_000)
+    expect(request).toBeLessThan(stopped)
+    expect(stopped).toBeLessThan(workMs - 4_000)
+    expect(await look(ports, child, endingOf)).toMatchObject({ exhausted: 'max_wall_time_sec' })
+    await bench.pass(10_000, ended(ports, runId))
+    expect(await look(ports, runId, (run) => run.visits.get('a')?.state)).toMatchObject({
+      status: 'done',
+      label: 'error',
+    })
+  })
+
   it('go on unharmed while the store does not answer whoever waits for them', async () => {
     const bench = new Bench(calling)
     bench.perform = async () => {

@@ -12,7 +12,7 @@ import type { JsonObject } from '@/lib/base/json'
 import { isProblem } from '@/lib/base/problem'
 import { endsAt } from '@/lib/engine/due'
 import type { Actor } from '@/lib/engine/facts'
-import { isHeld } from '@/lib/engine/limits'
+import { isHeld, workLeftMs } from '@/lib/engine/limits'
 import { endingOf } from '@/lib/engine/outcome'
 import type { Keeper, RunHeader } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
@@ -104,6 +104,7 @@ async function begin(
         start: child.start,
         parent: { wid: header.wid, jti, depth },
         deadlineAt: childDeadline(ports, step),
+        workMs: await childWorkMs(ports, step),
       },
       {
         create: {
@@ -132,6 +133,18 @@ function childDeadline({ timer }: WorkerPorts, { run, until }: ReachingStep): nu
   if (until === undefined) return endsAt(run)
   const now = timer.now()
   return Math.floor(now + withMargin(until - now))
+}
+
+/**
+ * The same of time to work, which does not pass while people are waited for: a margin less than the step has, which has a
+ * margin less than its run has left.
+ */
+async function childWorkMs(
+  { book, timer }: WorkerPorts,
+  { header }: ReachingStep,
+): Promise<number | undefined> {
+  const leftMs = await book.read(header.runId, (run) => workLeftMs(run, timer.now()))
+  return leftMs === undefined ? undefined : Math.max(1, Math.floor(withMargin(withMargin(leftMs))))
 }
 
 /** What a worker keeps for itself it keeps with all that follows from it. The header is read anew: it may be kept since. */
@@ -196,7 +209,7 @@ async function tellHeld(ports: WorkerPorts, step: ReachingStep, held: boolean): 
 function noted(run: Run) {
   const ending = endingOf(run)
   if (!ending) return undefined
-  const { status, lastNode, reason } = ending
+  const { status, lastNode, reason, exhausted } = ending
   const { modelTokens, writtenBytes, toolCalls } = run
   const endJti = run.state.status === 'ended' ? run.state.jti : undefined
   const last = lastNode === undefined ? undefined : run.visits.get(lastNode)?.state
@@ -205,6 +218,7 @@ function noted(run: Run) {
     status,
     lastNode,
     reason,
+    ...(exhausted && { exhausted }),
     modelTokens,
     writtenBytes,
     toolCalls,

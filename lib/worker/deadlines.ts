@@ -12,6 +12,8 @@ export interface WorkTime {
   until: number
   /** For what the work asks of others: less by a margin, and the same for all of it. */
   request(): { signal: AbortSignal; until: number }
+  /** True once what the work asked of others was given up. */
+  requestOver(): boolean
 }
 
 /**
@@ -41,8 +43,9 @@ export class Deadlines {
       asked ??= this.begin(begunAt + withMargin(limitMs))
       return { signal: asked.over.signal, until: asked.until }
     }
+    const requestOver = () => asked?.over.signal.aborted ?? false
     try {
-      return await work({ signal: item.over.signal, until: item.until, request })
+      return await work({ signal: item.over.signal, until: item.until, request, requestOver })
     } finally {
       this.underWay.delete(item)
       if (asked) this.underWay.delete(asked)

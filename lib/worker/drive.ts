@@ -4,6 +4,7 @@
  */
 import { isProblem } from '@/lib/base/problem'
 import { type Due, due } from '@/lib/engine/due'
+import { workedUpWords } from '@/lib/engine/limits'
 import type { LeaseRef } from '@/lib/engine/ports'
 import { HandedOver } from './handed-over'
 import type { Hold } from './hold'
@@ -170,8 +171,7 @@ export class RunDriver {
 
 function outOfTime(exhausted: 'max_wall_time_sec' | undefined) {
   if (exhausted === undefined) return { reason: 'The run is out of its time budget' }
-  const reason = `budget-exhausted: ${exhausted}, waiting for people not counted`
-  return { reason, exhausted }
+  return { reason: workedUpWords, exhausted }
 }
 
 /** What must not be done twice at once: one thing per visit of a node, per question, per rollback. */

@@ -13,7 +13,9 @@ import type { ActionRef, CheckpointTaken, StepFailure } from '@/lib/engine/comma
 import { parentsOfStep } from '@/lib/engine/draft'
 import { endsAt } from '@/lib/engine/due'
 import { nextFor } from '@/lib/engine/gate'
-import { outOfRunTime } from '@/lib/engine/outcome'
+import { workedUpAt } from '@/lib/engine/limits'
+import { outOfRunTime, runWorkedUp } from '@/lib/engine/outcome'
+import { beginsRuns } from '@/lib/engine/own-steps'
 import type { LeaseRef, RunHeader, SealedCheckpoint, StoredValue } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
 import { nodeKind } from '@/lib/nodes/registry'
@@ -54,6 +56,8 @@ interface Standing {
   maxCheckpoints?: number
   /** When the run is out of its time, ms since the epoch. */
   endsAt?: number
+  /** When it has worked for as long as it may. Of a step that begins runs absent: people may be waited for in those. */
+  workedUpAt?: number
   effects(attempt: number, time: WorkTime, follows?: readonly string[]): Effects
 }
 
@@ -196,6 +200,7 @@ export class Steps {
         checkpoints: run.checkpoints.size,
         maxCheckpoints: run.graph.graph.budget.maxCheckpoints,
         endsAt: endsAt(run),
+        workedUpAt: beginsRuns(run, nodeId) ? undefined : workedUpAt(run),
         effects: this.effectsFactory(run, header, nodeId, visit),
       }
     })
@@ -381,7 +386,7 @@ export class Steps {
           return undefined
         }
         this.note(error, standing)
-        return { error, late: time.signal.aborted ? time.late() : undefined }
+        return { error, late: time.signal.aborted ? time.late() : requestLate(error, time) }
       }
     })
     if (!outcome) return
@@ -467,7 +472,7 @@ export class Steps {
       const failure = failureOf(how.late ?? lateFor(node))
       await this.execute({ type: 'failed', node: node.id, visit, attempt, failure })
     } else {
-      if (how.late?.code === outOfRunTime && !(await this.runSaidSo())) return
+      if (isOfRun(how.late) && !(await this.runSaidSo())) return
       const sentence = `Did this take effect? ${action.sentence}`
       await this.execute({ type: 'unknown', node: node.id, visit, attempt, sentence })
     }
@@ -515,13 +520,16 @@ export class Steps {
   }
 
   /** The step's own time, and a margin less than its run has left. What is asked of a run that is over has its own. */
-  private limitOf({ node, endsAt: runEnds }: Standing): { limitMs: number; late: () => EffectFailed } {
+  private limitOf({ node, endsAt, workedUpAt }: Standing): { limitMs: number; late: () => EffectFailed } {
+    const now = this.ports.timer.now()
+    const within = (at = 0) => (at > now ? withMargin(at - now) : Number.POSITIVE_INFINITY)
     const ownMs = this.timeoutS(node) * 1000
-    const leftMs = runEnds === undefined ? Number.POSITIVE_INFINITY : runEnds - this.ports.timer.now()
-    const inRunMs = leftMs > 0 ? withMargin(leftMs) : ownMs
-    return inRunMs < ownMs
-      ? { limitMs: inRunMs, late: () => runOutOfTime(node) }
-      : { limitMs: ownMs, late: () => lateFor(node) }
+    const runMs = within(endsAt)
+    const workMs = within(workedUpAt)
+    if (ownMs <= Math.min(runMs, workMs)) return { limitMs: ownMs, late: () => lateFor(node) }
+    return runMs <= workMs
+      ? { limitMs: runMs, late: () => runOutOfTime(node) }
+      : { limitMs: workMs, late: () => workedUp(node) }
   }
 
   /** Works under a signal that fires when the step is out of time or the worker may wait no longer. */
@@ -613,6 +621,26 @@ function runOutOfTime(node: GraphNode): EffectFailed {
     errorType: 'timeout',
     retriable: false,
   })
+}
+
+/** Nor this one: its run may not work for longer. */
+function workedUp(node: GraphNode): EffectFailed {
+  return new EffectFailed(runWorkedUp, `${node.label} was not finished in the time that its run may work`, {
+    errorType: 'timeout',
+    retriable: false,
+  })
+}
+
+/** Was it the run's time that the step ran out of? */
+function isOfRun(late: EffectFailed | undefined): boolean {
+  return late?.code === outOfRunTime || late?.code === runWorkedUp
+}
+
+/** What was given up because the run's time is nearly over did not fail by itself. */
+function requestLate(error: unknown, time: StepTime): EffectFailed | undefined {
+  if (!time.requestOver() || !(error instanceof EffectFailed) || error.errorType !== 'timeout') return
+  const late = time.late()
+  return isOfRun(late) ? late : undefined
 }
 
 /** Kinds without a state of their own still have a checkpoint: that the action was about to happen. */

@@ -211,6 +211,27 @@ describe('the time of a step', () => {
     expect(await bench.look(statusOf('a'))).toBe('escalated')
   })
 
+  it('is the run’s, too, where a request of it was given up for that', async () => {
+    const bench: Bench = new Bench(
+      ofRun({ a: { timeoutS: 300 } }, 100),
+      kind(
+        'read_only',
+        (_action, { request }) =>
+          bench.takes(3_600_000, request?.signal as AbortSignal).catch(() => {
+            throw new EffectFailed('no_answer', 'No answer came', { errorType: 'timeout', retriable: true })
+          }) as never,
+      ),
+    )
+    await bench.begin()
+    startWorker(bench.ports, 'one')
+    await bench.pass(400_000, (run) => run.state.status === 'ended')
+    expect(bench.schedule.now() - begins).toBeLessThan(91_000)
+    expect(await bench.look((run) => run.visits.get('a')?.state)).toMatchObject({
+      error: { code: 'run_out_of_time' },
+    })
+    expect(await bench.look((run) => endingOf(run))).toMatchObject({ status: 'timed_out' })
+  })
+
   it('is its own where the run has more, and its requests end before it', async () => {
     const { at, bench } = await givenUp(ofRun({ a: { timeoutS: 20 } }, 100))
     expect(at).toEqual({ request: 18_000, step: 20_000 })

@@ -257,7 +257,9 @@ export class People {
         plan: jsonValue(plan).hash,
         seq: plan.seq,
         reason: this.tag(),
-        by: dice.chance(this.temper.agentAsks ?? 0.15) ? 'agent:spiffe://simulated.example/agent/x' : 'person:ada',
+        by: dice.chance(this.temper.agentAsks ?? 0.15)
+          ? 'agent:spiffe://simulated.example/agent/x'
+          : 'person:ada',
         deadlineS: dice.chance(0.1) ? 1 : 60,
       },
       { values: [jsonValue(plan)] },
