@@ -265,7 +265,14 @@ export type Command =
       by: Actor
       reason: string
     }
-  | ({ type: 'act_began'; rollback: RollbackId; checkpointId: string; undo: UndoMethod } & OfVisit)
+  | ({
+      type: 'act_began'
+      rollback: RollbackId
+      checkpointId: string
+      undo: UndoMethod
+      /** Minted before, where the request that bears it was made ready; else it is minted now. */
+      jti?: string
+    } & OfVisit)
   | ({
       type: 'act_ended'
       rollback: RollbackId

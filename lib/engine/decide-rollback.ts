@@ -172,10 +172,11 @@ export function decideAct(run: Run, wish: Wish<'act_began'>, draft: Draft): void
     throw new Problem('run_moved_on', `The undo of ${wish.node} was begun already`)
   }
   const { node, visit, checkpointId, undo } = wish
-  draft.add({ type: 'rollback_act', rollback: rollback.id, node, visit, checkpointId, undo }, [
-    rollback.requestJti,
-    checkpointId,
-  ])
+  draft.add(
+    { type: 'rollback_act', rollback: rollback.id, node, visit, checkpointId, undo },
+    [rollback.requestJti, checkpointId],
+    wish.jti,
+  )
 }
 
 export function decideActEnd(run: Run, wish: Wish<'act_ended'>, draft: Draft, at: At): void {

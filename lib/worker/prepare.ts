@@ -28,7 +28,8 @@ import { type Changed, changedByNow } from './changed-since'
 import { failureOf } from './effects'
 import { HandedOver } from './handed-over'
 import { snapshotOf, verified } from './plan'
-import { callOf, mayAnswerYet } from './undo-act'
+import { mayAnswerYet } from './undo-act'
+import { callOf } from './undo-call'
 import { type Undoing, withSignal } from './undoing'
 
 /** Holders asked at once. */

@@ -9,34 +9,31 @@
  * An agent that gives no answer is asked again, for half of the time that the rollback has left: the same request, which it answers with
  * its first answer. A compensation is never sent again when nobody knows whether it arrived.
  */
-import type { RollbackId } from '@/lib/base/ids'
-import type { Json } from '@/lib/base/json'
 import { isProblem } from '@/lib/base/problem'
 import { expiresAt } from '@/lib/checkpoint/due'
 import type { Command } from '@/lib/engine/commands'
-import { claimsOf } from '@/lib/engine/fact-codec'
-import type { LeaseRef, RunHeader } from '@/lib/engine/ports'
-import type { CheckpointRef, Run } from '@/lib/engine/run'
-import { anyVisitOf } from '@/lib/engine/visit-states'
+import type { LeaseRef } from '@/lib/engine/ports'
+import type { CheckpointRef } from '@/lib/engine/run'
 import { statusWithoutAct } from '@/lib/rollback/outcome'
 import type { PlannedStep } from '@/lib/rollback/plan'
 import type { RollbackStatus } from '@/lib/rollback/terms'
 import { actKey } from '@/lib/rollback/votes'
-import {
-  type Action,
-  EffectFailed,
-  type Effects,
-  type Evidence,
-  type Snapshot,
-  type UndoRequest,
-} from '@/lib/runners/runner'
-import { type LastLook, lastLook } from './changed-since'
-import { effectsFor, failureOf } from './effects'
+import { EffectFailed, type Evidence, type Snapshot } from '@/lib/runners/runner'
+import { lastLook } from './changed-since'
+import { failureOf } from './effects'
 import type { Act, ActHooks } from './execute-acts'
 import { HandedOver } from './handed-over'
 import { snapshotOf, verified } from './plan'
-import type { KindRunner, WorkerPorts } from './ports'
-import { readJson } from './run-book'
+import {
+  callWith,
+  type Means,
+  meansOf,
+  type NotedAct,
+  noteAct,
+  requestFor,
+  type SignedRequest,
+  type UndoCall,
+} from './undo-call'
 import type { Turn } from './undo-turns'
 import { type Undoing, withSignal } from './undoing'
 import { jsonValue } from './values'
@@ -47,6 +44,8 @@ const askAgainMs = { first: 250, longest: 8000 }
 const answerMs = 20_000
 /** However late it is, an agent has this long. */
 const shortestMs = 5000
+/** A request that was signed ahead is sent within this time, and else signed anew: the agent looks at its age. */
+const signedAheadMs = 10_000
 
 /** One act, answered. */
 interface Answer {
@@ -57,22 +56,6 @@ interface Answer {
   evidence?: Evidence
 }
 
-/** What the run knows of an act. Nothing that happens while its rollback is under way changes it. */
-export interface NotedAct {
-  run: Pick<Run, 'graph' | 'start'>
-  header: RunHeader
-  ref?: CheckpointRef
-  kind: string
-  action?: string
-  output?: string
-  /** The step said what it left: whether somebody else changed that since can be told. */
-  tells: boolean
-  /** The token of its beginning, where it was begun. */
-  begun?: string
-  /** Who is told when it is not undone. */
-  role: string
-}
-
 /** Its checkpoint verified, and all that its undo needs was read. */
 interface Ready {
   snapshot: Snapshot
@@ -81,21 +64,12 @@ interface Ready {
   until: number
 }
 
-/** Who undoes it, and what they are told beside the request. */
-interface Means {
-  runner: KindRunner
-  action: Action
-  output?: Json
-  look?: LastLook
-}
-
-/** What a call to whoever undoes a step is made of. */
-export interface UndoCall {
-  runner: KindRunner
-  action: Action
-  snapshot: Snapshot
-  effects(signal: AbortSignal): Effects
-  request: UndoRequest
+/** What an agent will be sent, signed while those before it are at work. */
+interface SignedAhead {
+  jti: string
+  /** When it was signed, ms since the epoch. */
+  at: number
+  request: Promise<SignedRequest>
 }
 
 /** What an act is carried out with; by itself it waits for nobody, and nothing begins with its end. */
@@ -108,6 +82,7 @@ interface Among {
 export class UndoAct implements Act {
   private made: Promise<Ready | RefusedAct> | undefined
   private ready: Ready | undefined
+  private ahead: SignedAhead | undefined
 
   constructor(
     private readonly of: Undoing,
@@ -123,9 +98,27 @@ export class UndoAct implements Act {
     return this.of.ports.timer.now() >= this.of.deadlineAt
   }
 
-  /** Verifies its checkpoint and reads what its undo needs, ahead of its turn. A fault is told to whoever carries it out. */
+  /** Verifies its checkpoint, reads what its undo needs and signs the request, ahead of its turn. A fault is told to whoever carries it out. */
   makeReady(): void {
-    if (statusWithoutAct(this.step.fate) === undefined) this.readyNow().catch(() => undefined)
+    if (statusWithoutAct(this.step.fate) === undefined) this.makeReadyNow().catch(() => undefined)
+  }
+
+  private async makeReadyNow(): Promise<void> {
+    const ready = await this.readyNow()
+    const { ref, begun } = await this.noted()
+    if ('why' in ready || ref?.undo !== 'remote' || begun !== undefined) return
+    const { ports } = this.of
+    const jti = ports.mint()
+    const request = requestFor(this.of, await this.noted(), ref, ready, jti)
+    this.ahead = { jti, at: ports.timer.now(), request }
+    await request
+  }
+
+  /** The request of an act that was begun: as it was signed ahead, or anew under the same `jti`. */
+  private async requestOf(ref: CheckpointRef, ready: Ready, jti: string): Promise<SignedRequest> {
+    const { ahead } = this
+    const serves = ahead?.jti === jti && this.of.ports.timer.now() - ahead.at < signedAheadMs
+    return serves ? ahead.request : requestFor(this.of, await this.noted(), ref, ready, jti)
   }
 
   /** A compensation is begun in its turn and not before: once it is begun, it may have happened. */
@@ -251,7 +244,8 @@ export class UndoAct implements Act {
 
   private beginningOf({ jti, undo }: CheckpointRef): Command {
     const { node, visit } = this.step
-    return { type: 'act_began', rollback: this.of.rollback.id, node, visit, checkpointId: jti, undo }
+    const of = { rollback: this.of.rollback.id, node, visit, checkpointId: jti, undo }
+    return { type: 'act_began', ...of, ...(this.ahead && { jti: this.ahead.jti }) }
   }
 
   private async perform(ref: CheckpointRef, actJti: string): Promise<Answer> {
@@ -262,7 +256,8 @@ export class UndoAct implements Act {
     if (!means?.runner.undo) {
       return { status: 'failed', description: `Nothing here can undo ${this.step.label}` }
     }
-    const call = await callWith(this.of, this.step, await this.noted(), ref, snapshot, means, actJti)
+    const request = await this.requestOf(ref, ready, actJti)
+    const call = callWith(this.of, this.step, await this.noted(), ref, { snapshot, means }, request)
     const { ports, hold, draining, deadlineAt } = this.of
     const from = ports.timer.now()
     // Half of what is left: those that wait for this one need time too. What was begun is asked for its answer at least once.
@@ -325,146 +320,6 @@ export class UndoAct implements Act {
 /** Its checkpoint does not serve, and why. */
 interface RefusedAct {
   why: string
-}
-
-/** Everything that whoever undoes a step is called with; undefined where nothing here can reach them. */
-export async function callOf(
-  of: Undoing,
-  step: PlannedStep,
-  ref: CheckpointRef,
-  snapshot: Snapshot,
-  jti: string,
-): Promise<UndoCall | undefined> {
-  const { ports, hold, rollback } = of
-  const noted = await ports.book.read(hold.lease.runId, (run, header) =>
-    noteAct(run, header, rollback.id, step),
-  )
-  const means = await meansOf(ports, noted, ref)
-  return means && callWith(of, step, noted, ref, snapshot, means, jti)
-}
-
-/** Undefined where nothing here can reach whoever undoes it. */
-async function meansOf(
-  { runnerOf, ledger }: WorkerPorts,
-  noted: NotedAct,
-  ref: CheckpointRef,
-): Promise<Means | undefined> {
-  // What an agent reported has no action of ours: its checkpoint is all that it is asked about.
-  const theirs = ref.agent === undefined ? undefined : reportedAction(ref, ref.agent)
-  const runner = runnerOf(theirs?.kind ?? noted.kind)
-  const action = theirs ?? (noted.action && ((await readJson(ledger, noted.action)) as unknown as Action))
-  if (!runner || !action) return undefined
-  // Only a compensation is made of what the step gave.
-  const isAnswer = ref.undo === 'compensate' && noted.output !== undefined
-  const output = isAnswer ? await readJson(ledger, noted.output as string) : undefined
-  return { runner, action, ...(output !== undefined && { output }) }
-}
-
-async function callWith(
-  of: Undoing,
-  step: PlannedStep,
-  { run, header }: NotedAct,
-  ref: CheckpointRef,
-  snapshot: Snapshot,
-  { runner, action, output, look }: Means,
-  jti: string,
-): Promise<UndoCall> {
-  const { ports, hold, draining } = of
-  const { agent } = snapshot.state
-  const holder = ref.undo === 'remote' && typeof agent === 'string' ? agent : undefined
-  const request = await requestOf(of, { run, header }, ref, jti, holder, look)
-  return {
-    runner,
-    action,
-    snapshot,
-    request: { ...request, output, ...(step.criticalBelow && { criticalBelow: step.criticalBelow }) },
-    effects: (signal) =>
-      effectsFor(ports, run as Run, header, {
-        node: `${step.node}/undo`,
-        visit: step.visit,
-        attempt: 1,
-        signal,
-        lost: hold.lost,
-        draining,
-        lease: hold.lease,
-        follows: [ref.jti],
-      }),
-  }
-}
-
-function reportedAction({ node, visit, target }: CheckpointRef, agent: string): Action {
-  const sentence = `What ${agent} reported`
-  return {
-    kind: 'agent',
-    node,
-    visit,
-    do: { agent },
-    consequence: 'reversible',
-    target,
-    sentence,
-    undo: 'remote',
-  }
-}
-
-/** A live request for the agent: the same `jti` whenever it is sent, so that a repeated one gets the first answer. */
-async function requestOf(
-  { ports, rollback }: Undoing,
-  { run, header }: Pick<NotedAct, 'run' | 'header'>,
-  ref: CheckpointRef,
-  jti: string,
-  holder?: string,
-  look: LastLook = {},
-): Promise<Omit<UndoRequest, 'output'>> {
-  const { signer, timer } = ports
-  const { wid } = header
-  const claims = claimsOf(
-    {
-      type: 'rollback_request',
-      jti,
-      at: timer.now(),
-      par: [ref.jti],
-      rollback: rollback.id,
-      scope: 'single',
-      node: ref.node,
-      cascade: false,
-      reason: rollback.reason,
-      by: 'engine',
-      plan: rollback.plan,
-      deadlineAt: timer.now() + 60_000,
-      ...(look.expectedStates && { expectedStates: [...look.expectedStates] }),
-    },
-    { iss: signer.iss, aud: holder ?? signer.aud, wid, vocabulary: run.graph.graph.vocabulary },
-  )
-  return {
-    id: rollback.id,
-    wid,
-    scope: rollback.scope,
-    reason: rollback.reason,
-    checkpointId: ref.jti,
-    // Only an agent reads it.
-    requestToken: holder === undefined ? '' : await signer.sign(claims),
-    requestJti: jti,
-    ...(rollback.overwrite && { overwrite: true as const }),
-    ...look,
-  }
-}
-
-/** Copies out of the fold what an act of a rollback needs. */
-export function noteAct(run: Run, header: RunHeader, rollback: RollbackId, step: PlannedStep): NotedAct {
-  const node = run.graph.nodes.get(step.node)
-  const visit = anyVisitOf(run, step.node, step.visit)
-  const ref = run.checkpoints.get(step.checkpointId ?? '')
-  return {
-    run: { graph: run.graph, start: run.start },
-    header,
-    ref: ref && { ...ref },
-    kind: node?.kind ?? '',
-    action: visit?.action,
-    output: visit?.state.status === 'done' ? visit.state.output : undefined,
-    tells: visit?.changed !== undefined,
-    begun: run.rollbacks.get(rollback)?.acts.get(step.checkpointId ?? '')?.jti,
-    role: node?.approval?.role ?? 'operator',
-  }
 }
 
 /** True where the same request may still be answered: nothing came back, or nothing that can be believed. */
