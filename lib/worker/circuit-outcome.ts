@@ -38,7 +38,7 @@ export class CallOutcomes {
   }
 
   /** Makes the call, begun `from` (ms since the epoch) and under the id `probe` where it is the probe. Ends as it does. */
-  async of<T>(
+  of<T>(
     entry: Entry,
     who: CallingStep,
     call: () => Promise<T>,
@@ -46,25 +46,59 @@ export class CallOutcomes {
     probe: string | undefined,
     from: number,
   ): Promise<T> {
-    let answer: T
-    try {
-      answer = await call()
-    } catch (error) {
-      const says = who.lost?.aborted ? 'nothing' : whatItSays(error)
-      // A probe has to say something: what came to no answer has not succeeded.
-      if (says !== 'nothing' || probe !== undefined) {
-        this.#count(entry, says === 'answered', from)
-        await this.#decide(entry, who, probe, says === 'answered' || saidBy(error))
-      }
-      throw error
-    }
+    // A fault that is thrown before there is a promise is the call's as well.
+    return begun(call).then(
+      (answer) => this.#answered(entry, who, answer, judge, probe, from),
+      (error: unknown) => this.#threw(entry, who, error, probe, from),
+    )
+  }
+
+  /** Most answers are counted here and now, without another turn of the event loop. */
+  #answered<T>(
+    entry: Entry,
+    who: CallingStep,
+    answer: T,
+    judge: Judge<T>,
+    probe: string | undefined,
+    from: number,
+  ): T | Promise<T> {
+    if (probe !== undefined) return this.#probeAnswered(entry, who, answer, judge, probe, from)
     const isWell = judge.failed === undefined || !judge.failed(answer)
-    const isProved = isWell && (probe === undefined || (await isVerified(judge, answer)))
-    this.#count(entry, isProved, from)
+    this.#count(entry, isWell, from)
     // A success can be the call that makes them enough to judge by.
-    const isOfNote = probe !== undefined || entry.window.counts.failures > 0
-    if (isOfNote) await this.#decide(entry, who, probe, isProved || (isWell ? unproved : unwell))
+    if (entry.window.counts.failures === 0) return answer
+    return this.#decide(entry, who, undefined, isWell || unwell).then(() => answer)
+  }
+
+  async #probeAnswered<T>(
+    entry: Entry,
+    who: CallingStep,
+    answer: T,
+    judge: Judge<T>,
+    probe: string,
+    from: number,
+  ): Promise<T> {
+    const isWell = judge.failed === undefined || !judge.failed(answer)
+    const isProved = isWell && (await isVerified(judge, answer))
+    this.#count(entry, isProved, from)
+    await this.#decide(entry, who, probe, isProved || (isWell ? unproved : unwell))
     return answer
+  }
+
+  async #threw(
+    entry: Entry,
+    who: CallingStep,
+    error: unknown,
+    probe: string | undefined,
+    from: number,
+  ): Promise<never> {
+    const says = who.lost?.aborted ? 'nothing' : whatItSays(error)
+    // A probe has to say something: what came to no answer has not succeeded.
+    if (says !== 'nothing' || probe !== undefined) {
+      this.#count(entry, says === 'answered', from)
+      await this.#decide(entry, who, probe, says === 'answered' || saidBy(error))
+    }
+    throw error
   }
 
   #count(entry: Entry, ok: boolean, from: number): void {
@@ -115,6 +149,14 @@ export class CallOutcomes {
   #change(entry: Entry, next: CircuitState, who: CallingStep): Promise<Changed | undefined> {
     const event = eventBetween(entry.state, next, entry.policy.windowS)
     return change(this.#ports, this.#cache, entry, next, event, who)
+  }
+}
+
+function begun<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return call()
+  } catch (error) {
+    return Promise.reject(error)
   }
 }
 
