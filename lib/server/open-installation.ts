@@ -52,6 +52,7 @@ import { openPoolsOf } from './pools'
 import { reachOf } from './reach'
 import { openReachable, type Reachable } from './reachable'
 import { answerSignedBy } from './signed-answer'
+import { systemTimer, timerOfTurns } from './system-timer'
 import { tokenHoldsIn } from './token-holds'
 
 export interface InstallationOptions {
@@ -161,7 +162,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     store: store.circuits,
     othersWrote: store.ledger.othersWrote,
     signer,
-    timer,
+    timer: options.timer ?? timerOfTurns,
     mint: mintUuid,
     log,
     approval: (asked) => store.approvals.get(asked),
@@ -217,23 +218,6 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     },
   }
   return installation
-}
-
-/** The machine's clock and its timers. */
-export const systemTimer: Timer = {
-  now: systemClock.now,
-  waitUntil: (until, signal) =>
-    new Promise((resolve) => {
-      if (signal.aborted) return resolve()
-      // A longer wait than a timer can hold is looked at again after this.
-      const timer = setTimeout(done, Math.min(Math.max(0, until - Date.now()), 2 ** 31 - 1))
-      signal.addEventListener('abort', done, { once: true })
-      function done() {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', done)
-        resolve()
-      }
-    }),
 }
 
 /**

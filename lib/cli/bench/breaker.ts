@@ -11,7 +11,7 @@ import { type CascadeInput, CascadeWatch } from '@/lib/breaker/cascade'
 import { defaultPolicy, newCircuit, outcome, permit } from '@/lib/breaker/circuit'
 import { CallWindow } from '@/lib/breaker/window'
 import { EffectFailed } from '@/lib/runners/runner'
-import { systemTimer } from '@/lib/server/open-installation'
+import { timerOfTurns } from '@/lib/server/system-timer'
 import { memoryStore } from '@/lib/store/memory'
 import { CircuitBook } from '@/lib/worker/circuits'
 import { atMost, type Benchmark, type Figure, median, shown } from './figures'
@@ -120,7 +120,7 @@ const broken = async () => {
 const swallow = () => undefined
 
 async function ourBreaker(isOpen: boolean): Promise<Fire> {
-  const store = memoryStore(systemTimer)
+  const store = memoryStore(timerOfTurns)
   const book = new CircuitBook({
     store: store.circuits,
     othersWrote: () => 0,
@@ -131,7 +131,7 @@ async function ourBreaker(isOpen: boolean): Promise<Fire> {
       signHead: () => '',
     },
     // Its second never comes: what is measured is the call.
-    timer: { now: systemTimer.now, waitUntil: () => new Promise(() => undefined) },
+    timer: { now: timerOfTurns.now, waitUntil: () => new Promise(() => undefined) },
     mint: mintUuid,
     log: { info: swallow, warn: swallow, error: swallow },
   })
