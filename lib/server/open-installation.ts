@@ -245,6 +245,7 @@ function signerOf(keys: KeyRing, iss: string): Signer {
     iss,
     aud: iss,
     sign: (claims) => (isHere(1) ? here(claims) : pooled(claims)),
+    signAhead: pooled,
     async signAll(list) {
       if (isHere(list.length)) return list.map(here)
       const half = list.length >> 1

@@ -47,6 +47,8 @@ export interface Signer {
   iss: string
   aud: string
   sign(claims: Claims): Promise<string> | string
+  /** One that nobody waits for yet; absent: as any other. */
+  signAhead?(claims: Claims): Promise<string>
   /** The tokens of one commit; absent: one by one. */
   signAll?(list: Claims[]): Promise<string[]>
   signHead(head: HeadClaims): string

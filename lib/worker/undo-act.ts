@@ -109,7 +109,7 @@ export class UndoAct implements Act {
     if ('why' in ready || ref?.undo !== 'remote' || begun !== undefined) return
     const { ports } = this.of
     const jti = ports.mint()
-    const request = requestFor(this.of, await this.noted(), ref, ready, jti)
+    const request = requestFor(this.of, await this.noted(), ref, ready, jti, true)
     this.ahead = { jti, at: ports.timer.now(), request }
     await request
   }

@@ -153,13 +153,14 @@ function reportedAction({ node, visit, target }: CheckpointRef, agent: string): 
   }
 }
 
-/** A live request for the agent: the same `jti` whenever it is sent, so that a repeated one gets the first answer. */
+/** A live request for the agent: the same `jti` whenever it is sent, so that a repeated one gets the first answer. `ahead`: nobody waits for it yet. */
 export async function requestFor(
   { ports: { signer, timer }, rollback }: Undoing,
   { run, header: { wid } }: Pick<NotedAct, 'run' | 'header'>,
   ref: CheckpointRef,
   { snapshot, means }: { snapshot: Snapshot; means?: Means },
   jti: string,
+  ahead = false,
 ): Promise<SignedRequest> {
   const { agent } = snapshot.state
   const look = means?.look ?? {}
@@ -182,6 +183,7 @@ export async function requestFor(
     },
     { iss: signer.iss, aud: holder ?? signer.aud, wid, vocabulary: run.graph.graph.vocabulary },
   )
+  const signed = () => (ahead && signer.signAhead ? signer.signAhead(claims) : signer.sign(claims))
   return {
     id: rollback.id,
     wid,
@@ -189,7 +191,7 @@ export async function requestFor(
     reason: rollback.reason,
     checkpointId: ref.jti,
     // Only an agent reads it.
-    requestToken: holder === undefined ? '' : await signer.sign(claims),
+    requestToken: holder === undefined ? '' : await signed(),
     requestJti: jti,
     ...(rollback.overwrite && { overwrite: true as const }),
     ...look,
