@@ -160,7 +160,7 @@ test('the inbox is worked through with j, k, a and x alone', async ({ page, api 
   await expect(decision).not.toContainText('notes/keys-2.md')
   await expect(decision.getByRole('heading', { level: 2 })).toBeVisible()
   await page.keyboard.press('a')
-  await expect(decision.getByRole('alert')).toContainText('This is another question')
+  await expect(decision.getByRole('alert')).toContainText('This question came up by itself')
   expect((await api.approval(first.question)).state).toBe('open')
 
   await page.goto(`/approvals?item=${first.question}`)

@@ -1,6 +1,5 @@
 'use client'
-import { useSearchParams } from 'next/navigation'
-import { useCallback } from 'react'
+import { useAddress } from '@/lib/ui/address'
 
 /** What of a run is on screen. It is kept in the URL, so that a link shows the same. */
 export interface RunView {
@@ -23,20 +22,5 @@ const members = ['node', 'visit', 'tab', 'token', 'show', 'at', 'cause', 'artifa
 
 /** The view, and a way to change parts of it; `undefined` takes a part away. */
 export function useRunView(): [RunView, (change: RunView) => void] {
-  const search = useSearchParams()
-  const view: RunView = {}
-  for (const name of members) {
-    const value = search.get(name)
-    if (value !== null) view[name] = value
-  }
-  const change = useCallback((patch: RunView) => {
-    const next = new URLSearchParams(window.location.search)
-    for (const [name, value] of Object.entries(patch)) {
-      if (value === undefined) next.delete(name)
-      else next.set(name, value)
-    }
-    // Next reads the address from the browser's history: no request, no scrolling, and "back" leaves the run.
-    window.history.replaceState(null, '', next.size > 0 ? `?${next}` : window.location.pathname)
-  }, [])
-  return [view, change]
+  return useAddress(members)
 }

@@ -7,6 +7,7 @@
  * the address (a link, the browser's "back") moves the moment just the same.
  */
 import { createContext, useCallback, useEffect, useRef, useState } from 'react'
+import { addressWith, searchNow } from '@/lib/ui/address'
 
 /** Chromium allows 200 changes in 30 s, Safari 100: this stays below both. */
 const addressEveryMs = 350
@@ -26,13 +27,9 @@ export function seqFrom(text: string | undefined): number | undefined {
   return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
 }
 
-/** Puts a moment into the browser's address behind Next's back: it has heard of it already, and would draw it again. */
-function putBack(at: string | undefined): void {
-  const search = new URLSearchParams(window.location.search)
-  if (at === undefined) search.delete('at')
-  else search.set('at', at)
-  const url = search.size > 0 ? `?${search}` : window.location.pathname
-  History.prototype.replaceState.call(window.history, window.history.state, '', url)
+/** Puts what was written last into the browser's address behind Next's back: it has heard of it already, and would draw it again. */
+function putBack(): void {
+  History.prototype.replaceState.call(window.history, window.history.state, '', addressWith(searchNow()))
 }
 
 /** `address` is what stands in the URL, `write` puts it there. */
@@ -57,7 +54,7 @@ export function useMoment(address: string | undefined, write: (address: string |
     if (echo !== -1) {
       sent.current.splice(0, echo + 1)
       // Next puts the address it has drawn into the browser again, over what was written since: the newest has to win.
-      if (sent.current.length > 0) putBack(written.current)
+      if (sent.current.length > 0) putBack()
       return
     }
     if (address === written.current) return
