@@ -31,6 +31,8 @@ const workflow = {
   edges: shares.map((_, at) => ({ from: at === 0 ? 'move' : `steer-${at - 1}`, to: `steer-${at}` })),
 }
 
+const onlySteered = { nodes: workflow.nodes.slice(1, 2), edges: [] }
+
 /** Long enough to be met on its way, and less than an agent has for its vote. */
 const lateMs = 3500
 
@@ -134,4 +136,48 @@ test('a broader rollback takes over a narrower one under way, and both sides see
   await expect.poll(async () => (await api.run(run)).row.status).toBe('ended')
   await other.context().close()
   await third.close()
+})
+
+test('of two who ask at once, the second stays on the plan and is told who won', async ({
+  page,
+  browser,
+  api,
+  house,
+  signedIn,
+}) => {
+  test.setTimeout(180_000)
+  await api.importWorkflow({ ...workflow, wf_id: 'steered-once', ...onlySteered })
+  const run = await api.startRun('steered-once')
+  await expect.poll(async () => (await api.run(run)).row.status, { timeout: 45_000 }).toBe('ended')
+  const { page: other } = await someone(browser, house, signedIn, 'emmy', ['operator'])
+  for (const one of [page, other]) {
+    await one.goto(`/runs/${run}/rollback?node=steer-0&scope=single`)
+    await expect(one.getByRole('heading', { name: /^Restores 1 step/ })).toBeVisible()
+  }
+  let isUnderWay: () => void = () => undefined
+  const underWay = new Promise<void>((resolve) => {
+    isUnderWay = resolve
+  })
+  await other.route(`**/api/v1/runs/${run}/rollback`, async (route) => {
+    await underWay
+    await route.continue()
+  })
+  try {
+    await make(page, house, { kind: 'slow', ms: lateMs })
+    await hold(other, /^Restore 1 step/)
+    await hold(page, /^Restore 1 step/)
+    await expect(page.getByRole('heading', { name: 'Rollback', exact: true })).toBeVisible()
+    await expect.poll(async () => (await api.run(run)).row.status).toBe('rolling_back')
+    isUnderWay()
+    const lost = other.getByRole('alert', {
+      name: 'Nothing was done: this one lost to a rollback under way.',
+    })
+    await expect(lost).toContainText('ada’s rollback won')
+  } finally {
+    await make(page, house, { kind: 'none' })
+  }
+  await expect(status(page)).toContainText(/taken back/i, { timeout: 60_000 })
+  await page.getByRole('button', { name: 'End the run' }).click()
+  await expect.poll(async () => (await api.run(run)).row.status).toBe('ended')
+  await other.context().close()
 })

@@ -104,14 +104,14 @@ function shapeOf({ what, to }: CircuitChangeView): ShownBreaker {
   }
 }
 
-/** "Opened: 9 of 12 calls failed, for 60 s". */
+/** "Opened for 60 s: 9 of 12 calls failed". */
 function changeWords(change: CircuitChangeView): string {
   const { what, by, calls, failures, cooldownS, reopened = 0, to, until } = change
-  const span = cooldownS === undefined ? '' : `, for ${cooldownS} s`
+  const span = cooldownS === undefined ? '' : ` for ${cooldownS} s`
   switch (what) {
     case 'opened':
-      if (reopened > 0) return `Opened again: the probe failed${span}`
-      return calls ? `Opened: ${failures ?? 0} of ${calls} calls failed${span}` : `Opened${span}`
+      if (reopened > 0) return `Opened again${span}: the probe failed`
+      return calls ? `Opened${span}: ${failures ?? 0} of ${calls} calls failed` : `Opened${span}`
     case 'probed':
       return by === undefined
         ? 'Half-open: one call went as a probe'

@@ -55,8 +55,8 @@ export function ProbeNow({
             Probe now
           </Button>
           <span className="min-w-[13rem] flex-1 text-t1 text-ink-3">
-            Asks {downstream.name} for its state and changes nothing. Only an answer it signs closes the
-            breaker.
+            Asks {downstream.name} for its state and changes nothing there. Only an answer it signs closes the
+            breaker; without one it stays open for twice as long as before.
           </span>
         </div>
       )}

@@ -53,6 +53,7 @@ export function Preview({
   onNode,
   onScope,
   onAsking,
+  onLost,
   onBegun,
 }: {
   run: string
@@ -69,6 +70,8 @@ export function Preview({
   onScope: (scope: RollbackScope, only: RollbackOnly | undefined) => void
   /** It is asked for, or no longer. */
   onAsking: (asking: boolean) => void
+  /** It was refused for another one, which this page says then. */
+  onLost: () => void
   onBegun: (plan: RollbackPlanView, rollback: string) => void
 }) {
   // The token the plan is asked for at; it moves only when the person says so.
@@ -115,8 +118,10 @@ export function Preview({
       // Without an answer the key stays: holding the button again begins no second rollback.
       if (isRefusal(error)) attempts.current.delete(intent)
       const other = conflictIn(error)
-      if (other !== undefined) setLostTo(other)
-      else if (isApiProblem(error, 'rollback_plan_changed')) await showNewPlan(plan)
+      if (other !== undefined) {
+        setLostTo(other)
+        onLost()
+      } else if (isApiProblem(error, 'rollback_plan_changed')) await showNewPlan(plan)
       else warnOf('Nothing was rolled back', error)
     } finally {
       onAsking(false)

@@ -71,13 +71,16 @@ function Loaded({
   // The plan that was pressed: it says how many acts there will be, before they have begun.
   const [executed, setExecuted] = useState<{ rollback: string; plan: RollbackPlanView }>()
   const [asking, setAsking] = useState(false)
+  const [hasLost, setHasLost] = useState(false)
   const rollbacks = fold.rollbacks(run)
   // One that is under way may be taken over by a broader one: that is previewed beside it, and says so in the address.
   const broader = search.get('broader') !== null
   const underWay = rollbacks.findLast((one) => one.status === 'executing')
+  // What somebody else began meanwhile does not come over an answer that is awaited, or that says who won.
+  const stays = (asking || hasLost) && search.get('rollback') === null
   const rollback =
     rollbacks.find((one) => one.id === search.get('rollback')) ??
-    (broader && underWay
+    (stays || (broader && underWay)
       ? undefined
       : (underWay ?? rollbacks.findLast((one) => fold.status === 'rolled_back' && !one.choice)))
   const notBegun =
@@ -171,6 +174,7 @@ function Loaded({
           underWay={broader ? underWay : undefined}
           begun={begun}
           onAsking={setAsking}
+          onLost={() => setHasLost(true)}
           onNode={(id) => router.replace(links.rollback(run, { node: id }), { scroll: false })}
           onScope={(next, nextOnly) => view({ scope: next, ...(nextOnly && { only: nextOnly }) })}
           onBegun={(plan, id) => {

@@ -85,7 +85,15 @@ export function RunSummary({
               </Link>
               .{' '}
               <Sub>
-                By <Actor id={rollback.by} />
+                {isCalledOff(rollback) && rollback.decided ? (
+                  <>
+                    Asked for by <Actor id={rollback.by} />, called off by <Actor id={rollback.decided.by} />
+                  </>
+                ) : (
+                  <>
+                    By <Actor id={rollback.by} />
+                  </>
+                )}
               </Sub>
             </Fact>
           ))}

@@ -116,13 +116,13 @@ export function criticalSentence(
 ): string {
   const [first] = below
   const named = [
-    ...(own === undefined ? [] : [own]),
-    ...(first ? [`${first.label} in a run that ${first.beganBy} began`] : []),
+    ...(own === undefined ? [] : [`"${own}"`]),
+    ...(first ? [`"${first.label}" in a run that "${first.beganBy}" began`] : []),
   ]
   const which = named.length > 1 ? 'critical steps' : 'a critical step'
   const more = [
     ...(below.length > 1 ? [`${below.length - 1} more critical in runs below`] : []),
-    ...(others > 0 ? [`${others} more`] : []),
+    ...(others > 0 ? [`${others} other ${others === 1 ? 'step' : 'steps'}`] : []),
   ]
   const rest = more.map((words) => `, and ${words}`).join('')
   return `Take back ${named.join(' and ')}, ${which}${rest}: asked for by ${by}`

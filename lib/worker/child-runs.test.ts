@@ -650,7 +650,7 @@ describe('a rollback of a step with child runs', () => {
       {
         kind: 'rollback_critical',
         node: 'a',
-        sentence: 'Take back Charge in a run that a began, a critical step: asked for by engine',
+        sentence: 'Take back "Charge" in a run that "a" began, a critical step: asked for by engine',
       },
     ])
     expect(bench.undone).toEqual([])

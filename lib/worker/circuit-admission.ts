@@ -48,7 +48,7 @@ export class Admission {
       const answer = permit(entry.state, now, probe, entry.policy, this.#cache.isHeld(entry))
       if (!answer.next) {
         if (answer.pass) return undefined
-        throw this.refusal(entry, answer.because, answer.retryAt, now)
+        throw this.refusal(entry, answer.because, answer.retryAt, now, who)
       }
       if (answer.pass) return this.#probe(entry, answer.next, probe, waitsUntil, who)
       await this.#probeLost(entry, answer.next, who)
@@ -61,9 +61,15 @@ export class Admission {
     this.#probes.end(name.downstream)
   }
 
-  /** What a call is refused with; counted. */
-  refusal(entry: Entry, because: RefusedBecause, retryAt: number, now: number): EffectFailed {
-    this.#tally.refused(entry, now)
+  /** What a call is refused with; counted, unless it is only a person's probe. */
+  refusal(
+    entry: Entry,
+    because: RefusedBecause,
+    retryAt: number,
+    now: number,
+    { by }: Pick<CallingStep, 'by'>,
+  ): EffectFailed {
+    if (by === undefined) this.#tally.refused(entry, now)
     const { name, state, policy, lastToken } = entry
     const { calculated } = state
     const refusal: CallRefusal = {
@@ -102,7 +108,7 @@ export class Admission {
     if (!this.#probes.isOut(downstream)) return (await this.#sends(entry, next, who)) ? probe : again
     // Asked anew afterwards: what came of the other probe counts for this one too.
     if (await this.#probes.waitFor(downstream, waitsUntil)) return again
-    throw this.#probing(entry)
+    throw this.#probing(entry, who)
   }
 
   /** Records that the probe goes, which it then does; false when the circuit was changed by others meanwhile. */
@@ -115,7 +121,7 @@ export class Admission {
       isSent = (await change(this.#ports, this.#cache, entry, next, event, who)) !== undefined
       return isSent
     } catch (error) {
-      if (isProblem(error, 'probe_taken')) throw this.#probing(entry)
+      if (isProblem(error, 'probe_taken')) throw this.#probing(entry, who)
       if (!isProblem(error, 'probe_held')) throw error
       // Somebody holds its probes since this process looked last.
       await this.#cache.look()
@@ -126,9 +132,9 @@ export class Admission {
   }
 
   /** Another circuit's probe is out to the same downstream. */
-  #probing(entry: Entry): EffectFailed {
+  #probing(entry: Entry, who: CallingStep): EffectFailed {
     const now = this.#ports.timer.now()
-    return this.refusal(entry, 'probing', now + laterMs(entry), now)
+    return this.refusal(entry, 'probing', now + laterMs(entry), now, who)
   }
 }
 

@@ -163,7 +163,7 @@ export class CircuitBook {
     const answer = permit(entry.state, now, '', policy, this.#cache.isHeld(entry))
     if (answer.next) return this.#admitted(entry, who, call, judge)
     if (answer.pass) return this.#outcomes.of(entry, who, call, judge, undefined, now)
-    return Promise.reject(this.#admission.refusal(entry, answer.because, answer.retryAt, now))
+    return Promise.reject(this.#admission.refusal(entry, answer.because, answer.retryAt, now, who))
   }
 
   async #admitted<T>(entry: Entry, who: CallingStep, call: () => Promise<T>, judge: Judge<T>): Promise<T> {
