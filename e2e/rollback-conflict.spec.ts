@@ -158,7 +158,7 @@ test('of two who ask at once, the second stays on the plan and is told who won',
   const underWay = new Promise<void>((resolve) => {
     isUnderWay = resolve
   })
-  await other.route(`**/api/v1/runs/${run}/rollback`, async (route) => {
+  await other.route(`**/api/v1/runs/${run}/rollbacks`, async (route) => {
     await underWay
     await route.continue()
   })
