@@ -63,7 +63,7 @@ test.describe
 
     async function open(run: WrittenRun, search = '') {
       await page.goto(`/runs/${run.run}${search}`)
-      await expect(head()).toHaveAttribute('aria-valuemax', String(run.tokens), { timeout: 60_000 })
+      await expect(head()).toHaveAttribute('aria-valuemax', String(run.tokens), { timeout: 180_000 })
     }
 
     /** The moment the film is at; the rest of the page says the same. */

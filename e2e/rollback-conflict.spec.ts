@@ -11,9 +11,10 @@ import { isClean } from './is-clean'
 import { expect, hold, someone, status, test } from './test'
 
 const labAgent = (name: string) => `spiffe://holdpoint.local/agent/${name}`
-const shares = Array.from({ length: 14 }, (_, at) => 52 + 2 * at)
+/** So many that taking them back is under way for minutes while their agent is slow. */
+const shares = Array.from({ length: 40 }, (_, at) => 52 + at)
 
-/** Moves traffic, then steers in many steps: so that taking the steering back takes its time when the agent is slow. */
+/** Moves traffic, then steers step by step. */
 const workflow = {
   wf_id: 'moved-and-steered',
   description: 'Moves traffic at the edge, then steers step by step',
@@ -74,10 +75,12 @@ test('a broader rollback takes over a narrower one under way, and both sides see
   const { page: other } = await someone(browser, house, signedIn, 'hedy', ['operator', 'coordinator'])
   const third = await page.context().newPage()
   for (const one of [page, other, third]) await one.goto(`/runs/${run}/rollback?node=steer-0&scope=sub_dag`)
-  await expect(page.getByRole('heading', { name: /^Restores 14 steps/ })).toBeVisible()
+  await expect(
+    page.getByRole('heading', { name: new RegExp(`^Restores ${shares.length} steps`) }),
+  ).toBeVisible()
   try {
     await make(page, house, { kind: 'slow', ms: lateMs })
-    await hold(page, /^Restore 14 steps/)
+    await hold(page, new RegExp(`^Restore ${shares.length} steps`))
     await expect(
       page.getByRole('button', { name: 'Take it over with one that reaches further…' }),
     ).toBeVisible({

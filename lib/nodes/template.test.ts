@@ -35,11 +35,12 @@ describe('renderTemplate', () => {
     expect(() => renderTemplate('{{a}}{{a}}!', { a: half })).toThrow(/larger than 1 MiB/)
   })
 
-  test('stays quick on hostile templates', () => {
-    const started = performance.now()
-    renderTemplate('{{'.repeat(100_000), {})
-    renderTemplate(`{{${' '.repeat(200_000)}`, {})
-    expect(performance.now() - started).toBeLessThan(2_000)
+  // Whoever looked from every brace to the end would be at it for hours.
+  test('gets to the end of hostile templates', () => {
+    const open = '{{'.repeat(500_000)
+    expect(renderTemplate(open, {}).text).toBe(open)
+    const blank = `{{${' '.repeat(1_000_000)}`
+    expect(renderTemplate(blank, {}).text).toBe(blank)
   })
 })
 
@@ -77,9 +78,7 @@ describe('markers', () => {
 
   test('never make more than 1 MiB, and stop long before a value is repeated a thousand times', () => {
     const root = { a: 'x'.repeat(100_000) }
-    const started = performance.now()
     expect(() => renderTemplate('{{a}}'.repeat(50_000), root)).toThrow(/larger than 1 MiB/)
-    expect(performance.now() - started).toBeLessThan(2_000)
     expect(renderTemplate(`{{${'a'.repeat(1_000_000)}}}`, root).text).toHaveLength(1_000_004)
   })
 })

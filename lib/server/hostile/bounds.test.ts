@@ -97,6 +97,5 @@ describe('a run', () => {
     )
     const outcome = await scene.served(text)
     expect(outcome).toMatchObject({ status: 'timed_out', finalValue: null })
-    expect(outcome.elapsedS).toBeLessThan(20)
   })
 })

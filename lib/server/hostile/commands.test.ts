@@ -59,7 +59,6 @@ describe('a command', () => {
     const before = running('/bin/sleep').length
     const outcome = await scene.served(shell(1), { input: { args: await program(text) } })
     expect(outcome.status).toBe('completed')
-    expect(outcome.elapsedS).toBeLessThan(10)
     expect(running(scene.folder)).toEqual([])
     expect(running('/bin/sleep').length).toBe(before)
   })
