@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll } from 'vitest'
-import { storeContract } from './contract'
+import { storeContract } from './contract/contract'
 import { memoryStore } from './memory'
 import { openStore } from './open'
 

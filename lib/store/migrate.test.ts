@@ -4,9 +4,9 @@ import os from 'node:os'
 import path from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, describe, expect, it } from 'vitest'
-import { refusal } from './contract'
 import { findMigrations, readMigrations } from './migrate'
 import { databaseName, openStore } from './open'
+import { refusal } from './refusal-of'
 import { aRun, firstCommit } from './story'
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'holdpoint-migrate-'))

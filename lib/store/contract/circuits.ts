@@ -4,8 +4,8 @@ import { mintUuid } from '@/lib/base/ids'
 import type { CircuitState } from '@/lib/breaker/terms'
 import { firstPrevHashSync } from '@/lib/ect/chain-node'
 import type { CircuitCommit, CircuitName, CircuitToken, ReportedCircuit } from '@/lib/engine/circuit-ports'
-import type { Store } from './store'
-import { aRun, firstCommit, nextCommit, running } from './story'
+import type { Store } from '../store'
+import { aRun, firstCommit, nextCommit, running } from '../story'
 
 const closed: CircuitState = { calculated: { status: 'closed', since: 1_000 } }
 const open: CircuitState = {
