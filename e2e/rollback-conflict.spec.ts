@@ -12,7 +12,7 @@ import { expect, hold, someone, status, test } from './test'
 
 const labAgent = (name: string) => `spiffe://holdpoint.local/agent/${name}`
 /** So many that taking them back is under way for minutes while their agent is slow. */
-const shares = Array.from({ length: 40 }, (_, at) => 52 + at)
+const shares = Array.from({ length: 20 }, (_, at) => 52 + 2 * at)
 
 /** Moves traffic, then steers step by step. */
 const workflow = {

@@ -105,7 +105,7 @@ it('the change is described, held, done, seen to break the monitor, and taken ba
   const requestToken = sign(lab.agents[0]?.id ?? '', 'atd:rollback_request', [checkpointId], {})
   const requestJti = JSON.parse(Buffer.from(requestToken.split('.')[1] ?? '', 'base64url').toString()).jti
   const about = { id: 'rb_1', reason: 'It cut the monitor off.', wid, scope: 'single' as const }
-  const asked = { ...about, checkpointId, requestToken, requestJti }
+  const asked = { ...about, checkpointId, requestToken, requestJti, deadlineAt: Date.now() + 60_000 }
   const undone = await agentRunner.undo(action, snapshot, effects(update), asked)
   expect(undone).toMatchObject({ status: 'completed', stateHashAfter: snapshot.hash })
   expect(await readFile(file)).toEqual(before)

@@ -1,5 +1,7 @@
 /** Seconds an operator's rollback may take unless the operator says otherwise. */
 export const DEFAULT_ROLLBACK_S = 60
+/** The most that one may say, in seconds. */
+export const MAX_ROLLBACK_S = 24 * 3_600
 
 /**
  * When a rollback is out of time, in ms: the operator's deadline, but never later than half the shortest `ttl` of the

@@ -17,6 +17,7 @@ const back = {
   checkpointId: 'c1',
   requestToken: 'rollback.token.sig',
   requestJti: 'j',
+  deadlineAt: 1e15,
   wid: 'w',
   scope: 'single' as const,
 }

@@ -90,6 +90,7 @@ const back = {
   checkpointId: 'c1',
   requestToken: 't',
   requestJti: 'j',
+  deadlineAt: 1e15,
   wid: 'w',
   scope: 'single' as const,
 }

@@ -431,6 +431,8 @@ export interface UndoRequest {
   /** The run's own `rollback_request` token, for remote agents, and its `jti`. */
   requestToken: string
   requestJti: string
+  /** When the rollback is out of time, ms since the epoch: that of a run below is, too. */
+  deadlineAt: number
   /** What somebody else changed since is put back, too: in the runs that the step began. */
   overwrite?: true
   /** Critical steps of the runs that the step began, as the plan names them: no other is taken back. */

@@ -336,6 +336,7 @@ describe('taking a command back', () => {
     checkpointId: 'c1',
     requestToken: 't',
     requestJti: 'j',
+    deadlineAt: 1e15,
     wid: 'w',
     scope: 'single' as const,
   }

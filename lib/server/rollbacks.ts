@@ -27,6 +27,8 @@ export interface RollbackWish {
   reason: string
   /** Targets that somebody else changed since are put back, too. */
   overwrite?: boolean
+  /** Seconds it may take, unless a checkpoint runs out before (NOTES 3.6). */
+  withinS?: number
   answer?: (id: RollbackId) => IdempotentAnswer
 }
 
@@ -57,13 +59,13 @@ export async function requestRollback(
   wish: RollbackWish,
 ): Promise<RollbackId> {
   const { ports } = installation
-  const { scope, only, node, answer, reason, overwrite } = wish
+  const { scope, only, node, answer, reason, overwrite, withinS } = wish
   const rollback = prefixed('rb', ports.mint())
   // Whoever loses is told of the winner before of anything that the winner changed.
   await ports.book.read(runId, (run) => {
     takenOver(run, { rollback, scope, only, node }, ports.timer.now())
   })
-  const asked = { rollback, reason, by: actorOf(principal), overwrite }
+  const asked = { rollback, reason, by: actorOf(principal), overwrite, withinS }
   for (let attempt = 1; ; attempt++) {
     const plan = await planFor(installation, runId, principal, wish)
     if (plan.digest !== wish.digest) {

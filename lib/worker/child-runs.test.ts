@@ -585,6 +585,20 @@ describe('a rollback of a step with child runs', () => {
     for (const child of await bench.children(runId)) expect(await terminal(ports, child)).toBe('rolled_back')
   })
 
+  it('gives it the time that the rollback above has left, and no more', async () => {
+    const bench = new Bench({ parent: graphOf({ a: call('child') }), child: graphOf({ c: step() }) })
+    const ports = bench.process('one')
+    const runId = await bench.begin(ports, 'parent')
+    startWorker(ports, 'one')
+    await bench.pass(10_000, ended(ports, runId))
+    await rollBack(bench, ports, runId, 'a')
+    const [above] = await look(ports, runId, ({ rollbacks }) => [...rollbacks.values()])
+    const [child] = await bench.children(runId)
+    const [below] = await look(ports, child as RunId, ({ rollbacks }) => [...rollbacks.values()])
+    expect((above?.deadlineAt ?? 0) - (above?.askedAt ?? 0)).toBe(600_000)
+    expect(below?.deadlineAt).toBe(above?.deadlineAt)
+  })
+
   it('cancels one that still waits for a person, and takes it back', async () => {
     const asked = { role: 'operator', reason: '', onSilence: 'hold' } as const
     const bench = new Bench({

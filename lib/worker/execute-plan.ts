@@ -1,7 +1,7 @@
 import type { RollbackId, RunId } from '@/lib/base/ids'
 import type { Actor } from '@/lib/engine/facts'
 import type { Run } from '@/lib/engine/run'
-import { DEFAULT_ROLLBACK_S, rollbackDeadline } from '@/lib/rollback/deadline'
+import { rollbackDeadline } from '@/lib/rollback/deadline'
 import { type Plan, planWithout } from '@/lib/rollback/plan'
 import type { WorkerPorts } from './ports'
 import type { Along } from './run-book'
@@ -16,7 +16,18 @@ export async function executePlan(
   { book, timer }: Pick<WorkerPorts, 'book' | 'timer'>,
   runId: RunId,
   plan: Plan,
-  wish: { by: Actor; reason: string; rollback: RollbackId; overwrite?: boolean; error?: string },
+  {
+    withinS,
+    ...wish
+  }: {
+    by: Actor
+    reason: string
+    rollback: RollbackId
+    overwrite?: boolean
+    error?: string
+    /** Seconds it may take; absent: the default of `rollbackDeadline`. */
+    withinS?: number
+  },
   along: Pick<Along, 'answer' | 'lease' | 'lost'> = {},
 ): Promise<void> {
   const { left, ttlsS } = await book.read(runId, (run) => {
@@ -36,7 +47,7 @@ export async function executePlan(
       checkpoints: checkpointsOf(left),
       plan: stored.hash,
       seq: plan.seq,
-      deadlineS: Math.max(1, (rollbackDeadline(now, ttlsS, DEFAULT_ROLLBACK_S) - now) / 1000),
+      deadlineS: Math.max(1, (rollbackDeadline(now, ttlsS, withinS) - now) / 1000),
     },
     { ...along, values: [stored] },
   )

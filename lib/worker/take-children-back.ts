@@ -148,8 +148,9 @@ class ChildRollback {
         why: `${label} of ${run} is critical and nobody was asked about it, so ${child} is left as it is`,
       }
     }
-    const { reason, overwrite } = this.request
-    const wish = { rollback: this.rollback, reason, by: 'engine', overwrite }
+    const { reason, overwrite, deadlineAt } = this.request
+    const withinS = Math.max(1, (deadlineAt - this.ports.timer.now()) / 1000)
+    const wish = { rollback: this.rollback, reason, by: 'engine', overwrite, withinS }
     try {
       await executePlan(this.ports, child, plan, wish, { lease: this.step.lease, lost: this.step.lost })
     } catch (error) {

@@ -155,7 +155,7 @@ function reportedAction({ node, visit, target }: CheckpointRef, agent: string): 
 
 /** A live request for the agent: the same `jti` whenever it is sent, so that a repeated one gets the first answer. `ahead`: nobody waits for it yet. */
 export async function requestFor(
-  { ports: { signer, timer }, rollback }: Undoing,
+  { ports: { signer, timer }, rollback, deadlineAt }: Undoing,
   { run, header: { wid } }: Pick<NotedAct, 'run' | 'header'>,
   ref: CheckpointRef,
   { snapshot, means }: { snapshot: Snapshot; means?: Means },
@@ -193,6 +193,7 @@ export async function requestFor(
     // Only an agent reads it.
     requestToken: holder === undefined ? '' : await signed(),
     requestJti: jti,
+    deadlineAt,
     ...(rollback.overwrite && { overwrite: true as const }),
     ...look,
   }

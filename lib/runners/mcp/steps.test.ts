@@ -89,6 +89,7 @@ describe('call_mcp_tool', () => {
       checkpointId: 'cp_1',
       requestToken: '',
       requestJti: 'j',
+      deadlineAt: 1e15,
       wid: 'w',
       scope: 'single' as const,
     }
@@ -125,7 +126,7 @@ describe('call_mcp_tool', () => {
     expect(await failureOf(call.perform(action, behind, snapshot))).toMatchObject({ code: 'circuit_open' })
     const rollback = { id: 'rb_2', reason: 'wrong page', checkpointId: 'cp_2', requestToken: '' }
     const undone = await call.undo?.(action, snapshot, behind, {
-      ...{ ...rollback, requestJti: 'j', wid: 'w', scope: 'single', output },
+      ...{ ...rollback, requestJti: 'j', deadlineAt: 1e15, wid: 'w', scope: 'single', output },
     })
     expect(undone?.description).toBe('Called the MCP tool remove_comment')
     expect(asked).toEqual(['through mcp:docs', 'counted mcp:docs', 'counted mcp:docs'])

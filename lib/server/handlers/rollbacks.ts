@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { actorOf } from '@/lib/auth/principal'
 import type { RollbackId } from '@/lib/base/ids'
+import { DEFAULT_ROLLBACK_S, MAX_ROLLBACK_S } from '@/lib/rollback/deadline'
 import { route } from '../current'
 import { parseWith } from '../http/body'
 import { json } from '../http/route'
@@ -50,6 +51,8 @@ const rollbackBody = z.strictObject({
   reason: z.string().max(500).default(''),
   /** Puts back what somebody else changed since, too (`changedSince` in the plan); without it those are left and asked about. */
   overwrite: z.boolean().optional(),
+  /** Seconds it may take; what is not taken back by then is handed to a person. */
+  deadline_s: z.number().int().min(1).max(MAX_ROLLBACK_S).default(DEFAULT_ROLLBACK_S),
 })
 
 /** `POST /api/v1/runs/{run}/rollbacks` */
@@ -57,7 +60,8 @@ export const postRollback = route(
   { auth: 'either', scope: 'rollbacks:execute', role: 'operator', body: rollbackBody, idempotent: true },
   async ({ installation, params, principal, body }) => {
     const runId = runIdFrom(params.run)
-    const id = await requestRollback(installation, runId, principal, body)
+    const { deadline_s: withinS, ...wish } = body
+    const id = await requestRollback(installation, runId, principal, { ...wish, withinS })
     return json(await rollbackOf(installation, runId, id), { status: 202 })
   },
 )
