@@ -1,7 +1,7 @@
 'use client'
 import { CopyId } from '@/components/ui/copy-id'
 import { cx } from '@/components/ui/cx'
-import { RelativeTime } from '@/components/ui/relative-time'
+import { Countdown, RelativeTime } from '@/components/ui/relative-time'
 import { StateShape } from '@/components/ui/state'
 import type { AgentPart } from '@/lib/view/agent-parts'
 import type { RollbackView } from '@/lib/view/wire'
@@ -31,6 +31,11 @@ export function Phases({
       <span aria-hidden="true" className="h-px w-7 bg-line-strong max-md:hidden" />
       <Phase number={2} name="Execute" now={phase === 'execute'} over={phase === 'over'}>
         {executeWords(parts, rollback)}
+        {phase === 'execute' && rollback && (
+          <>
+            , time left <Countdown at={rollback.deadlineAt} soonMs={10_000} />
+          </>
+        )}
       </Phase>
       <span className="flex-1" />
       {rollback && (

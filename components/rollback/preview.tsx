@@ -39,6 +39,7 @@ import {
 } from './plan-words'
 import { ScopeChoice } from './scope-choice'
 import { fateWords, previewStands } from './step-fates'
+import { TimeLimit, usualTimeLimitS } from './time-limit'
 
 /** The plan before anything is done: on the graph, in a sentence, step by step, and the button that repeats it. */
 export function Preview({
@@ -81,6 +82,7 @@ export function Preview({
   const rollBack = useRollBack(run)
   const asking = rollBack.isPending || begun
   const [reason, setReason] = useState('')
+  const [withinS, setWithinS] = useState(usualTimeLimitS)
   // Said of one plan: of another one it has to be said anew.
   const [overwriteOf, setOverwriteOf] = useState<string>()
   const before = useRef<ReadonlyMap<string, StepFate>>(undefined)
@@ -97,7 +99,7 @@ export function Preview({
 
   async function execute() {
     if (!plan || stale) return
-    const intent = `${plan.digest} ${overwrite} ${reason}`
+    const intent = `${plan.digest} ${overwrite} ${withinS} ${reason}`
     const idempotencyKey = attempts.current.get(intent) ?? newIdempotencyKey()
     attempts.current.set(intent, idempotencyKey)
     setChanges(undefined)
@@ -110,6 +112,7 @@ export function Preview({
         ...(chosenOnly && { only: chosenOnly }),
         digest,
         ...(overwrite && { overwrite }),
+        ...(withinS !== usualTimeLimitS && { deadline_s: withinS }),
         reason: reason.trim(),
         idempotencyKey,
       })
@@ -206,6 +209,7 @@ export function Preview({
                 />
               )}
             </Field>
+            <TimeLimit value={withinS} onChange={setWithinS} />
             <HoldButton
               wraps
               className="mt-3 w-full"

@@ -20,11 +20,19 @@ export function RelativeTime({ at, className }: { at: number; className?: string
   )
 }
 
-/** Time left until `at`, counting down by the second: "30:29". Amber and bolder in the last minute, and it says when it has passed. */
-export function Countdown({ at, className }: { at: number; className?: string }) {
+/** Time left until `at`, counting down by the second: "30:29". Amber and bolder in its last `soonMs`, and it says when it has passed. */
+export function Countdown({
+  at,
+  soonMs = 60_000,
+  className,
+}: {
+  at: number
+  soonMs?: number
+  className?: string
+}) {
   const now = useNow()
   const hydrated = useHydrated()
-  const soon = at - now < 60_000
+  const soon = at - now < soonMs
   return (
     <time
       dateTime={new Date(at).toISOString()}

@@ -121,6 +121,8 @@ export interface RollbackWish {
   reason: string
   /** Puts back what somebody else changed since, too. */
   overwrite?: true
+  /** Seconds it may take; absent: the usual minute. */
+  deadline_s?: number
   /** One for each plan and reason: the same pressed twice is one rollback. */
   idempotencyKey: string
 }

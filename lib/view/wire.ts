@@ -307,7 +307,7 @@ export interface RollbackPlanView {
   forbidden?: { sentence: string; node?: string; output?: string }
 }
 
-/** `POST /api/v1/runs/{run}/rollbacks {node, scope, only?, digest, reason, overwrite?}`, and `GET …/rollbacks/{id}`. */
+/** `POST /api/v1/runs/{run}/rollbacks {node, scope, only?, digest, reason, overwrite?, deadline_s?}`, and `GET …/rollbacks/{id}`. */
 export interface RollbackView {
   id: string
   run: string
