@@ -11,7 +11,7 @@ import { isClean } from './is-clean'
 import { expect, hold, someone, status, test } from './test'
 
 const labAgent = (name: string) => `spiffe://holdpoint.local/agent/${name}`
-/** So many that taking them back is under way for minutes while their agent is slow. */
+/** So many that taking them back takes minutes while their agent is slow. */
 const shares = Array.from({ length: 20 }, (_, at) => 52 + 2 * at)
 
 /** Moves traffic, then steers step by step. */
@@ -80,6 +80,7 @@ test('a broader rollback takes over a narrower one under way, and both sides see
   ).toBeVisible()
   try {
     await make(page, house, { kind: 'slow', ms: lateMs })
+    await page.getByRole('combobox', { name: 'May take' }).selectOption('5 minutes')
     await hold(page, new RegExp(`^Restore ${shares.length} steps`))
     await expect(
       page.getByRole('button', { name: 'Take it over with one that reaches further…' }),
@@ -99,6 +100,7 @@ test('a broader rollback takes over a narrower one under way, and both sides see
     })
 
     await test.step('and takes it over at the first asking', async () => {
+      await other.getByRole('combobox', { name: 'May take' }).selectOption('5 minutes')
       await hold(other, /^Restore \d+ steps?/)
       const won = other.getByRole('region', { name: 'This one won, and took a narrower rollback over.' })
       await expect(won).toContainText('hedy’s rollback won', { timeout: 30_000 })
