@@ -63,7 +63,7 @@ test('a broader rollback takes over a narrower one under way, and both sides see
   house,
   signedIn,
 }) => {
-  test.setTimeout(300_000)
+  test.setTimeout(600_000)
   const before = [
     stateOf(house, 'edge-router-07', 'running-config'),
     stateOf(house, 'dns-steering', 'weights.json'),
