@@ -111,7 +111,6 @@ test('an open breaker that nobody calls any more is probed by a person, once its
   api,
   house,
 }) => {
-  test.setTimeout(120_000)
   const name = 'called-in-vain'
   const make = async (kind: 'errors' | 'none') => {
     const at = `${house.origin}/api/v1/lab/agents/${router}/fault`

@@ -51,7 +51,6 @@ class OpenedConsole {
 }
 
 test('an incident is exported, verified, read and opened read-only', async ({ page, api, browser }, info) => {
-  test.setTimeout(240_000)
   const bundle = info.outputPath('incident.tar')
   const run = await api.startRun('quick-check')
   await page.goto(`/runs/${run}`)

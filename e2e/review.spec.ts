@@ -43,7 +43,6 @@ async function downTo(page: Page, name: string): Promise<void> {
 const trace = (page: Page) => page.getByRole('table', { name: 'Artifacts at each transition' })
 
 test('a reviewer finds, compares, forks and proves by keyboard alone', async ({ page, house }) => {
-  test.setTimeout(180_000)
   await started(page, 'codegen-agent', { Requirements: 'Turn a headline into a part of a URL.' })
   await expect(status(page)).toContainText('completed at done', { timeout: 60_000 })
   const original = new URL(page.url()).pathname

@@ -150,7 +150,6 @@ test('of two who ask at once, the second stays on the plan and is told who won',
   house,
   signedIn,
 }) => {
-  test.setTimeout(180_000)
   await api.importWorkflow({ ...workflow, wf_id: 'steered-once', ...onlySteered })
   const run = await api.startRun('steered-once')
   await expect.poll(async () => (await api.run(run)).row.status, { timeout: 45_000 }).toBe('ended')

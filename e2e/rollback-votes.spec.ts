@@ -129,7 +129,6 @@ test.describe
       api,
       house,
     }) => {
-      test.setTimeout(150_000)
       const router = stateOf(house, 'edge-router-07')
       const run = await doneRun(api)
       const steering = stateOf(house, 'dns-steering')

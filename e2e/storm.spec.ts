@@ -30,7 +30,6 @@ test.describe
     test('is contained, asked about once, and taken back over four agents with proof', async ({
       page,
     }, info) => {
-      test.setTimeout(240_000)
       await becomeAdministrator(page, house)
       // The runs that a first start brings along change a router too.
       await expect
