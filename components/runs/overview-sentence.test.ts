@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { overviewSentence } from './overview-sentence'
 
-const none = { waiting: 0, failing: 0, running: 0, resting: 0, rolledBack: 0, endedToday: 0 }
+const none = { waiting: 0, failing: 0, running: 0, resting: 0, toChoose: 0, endedToday: 0 }
 
 describe('the sentence of the overview', () => {
   it('says first what needs a person', () => {
@@ -13,12 +13,12 @@ describe('the sentence of the overview', () => {
     expect(overviewSentence({ ...none, endedToday: 1 })).toBe('Nothing needs you, 1 run ended today.')
   })
   it('counts apart what stands still for no person', () => {
-    expect(overviewSentence({ ...none, resting: 3, rolledBack: 1, running: 2 })).toBe(
+    expect(overviewSentence({ ...none, resting: 2, toChoose: 1, running: 2 })).toBe(
       '1 rolled-back run waits for a choice, 2 runs stand still, 2 are running.',
     )
   })
   it('does not say so while a run that was rolled back waits for a choice', () => {
-    expect(overviewSentence({ ...none, resting: 2, rolledBack: 1 })).toBe(
+    expect(overviewSentence({ ...none, resting: 1, toChoose: 1 })).toBe(
       '1 rolled-back run waits for a choice, 1 run stands still, 0 runs ended today.',
     )
   })

@@ -14,7 +14,7 @@ import { links } from '@/lib/ui/links'
 import { useOverview } from '@/lib/ui/queries'
 import type { Overview as OverviewData, RunRow } from '@/lib/view/wire'
 import { BreakerLine } from './breaker-line'
-import { overviewSentence } from './overview-sentence'
+import { needsPerson, overviewSentence } from './overview-sentence'
 import { RunListItem } from './run-list-item'
 
 /** What needs a person, what is failing, what is running, and what was lately. The sentence alone must be enough. */
@@ -26,9 +26,9 @@ export function Overview() {
       <PageHead title="Overview">
         <span className="flex-1" />
         <PageHelp page="Overview">
-          What needs you comes first: questions that hold a run, then runs that failed. At rest are runs in
-          which nothing moves: rolled back until somebody says how they go on, paused, or waiting for an
-          agent. The rest is here so that you can see it is well.
+          What needs you comes first: questions that hold a run, and runs that were rolled back until somebody
+          says whether they end or go on. Then runs that failed. At rest are runs in which nothing moves:
+          paused, behind a breaker, or waiting for an agent. The rest is here so that you can see it is well.
         </PageHelp>
       </PageHead>
       {query.isError && !data ? (
@@ -59,7 +59,7 @@ export function Overview() {
 }
 
 function isBlank({ counts, recent }: OverviewData): boolean {
-  return counts.waiting + counts.failing + counts.running + counts.resting + recent.length === 0
+  return needsPerson(counts) + counts.failing + counts.running + counts.resting + recent.length === 0
 }
 
 function Rooms({ data }: { data: OverviewData }) {
@@ -79,14 +79,18 @@ function Rooms({ data }: { data: OverviewData }) {
         <div className="min-w-0">
           <List
             title="Needs a person"
-            total={data.counts.waiting}
-            shown={waiting.length}
-            href={links.approvals()}
-            all="All questions"
+            total={needsPerson(data.counts)}
+            shown={waiting.length + data.toChoose.length}
+            {...(data.counts.waiting > 0
+              ? { href: links.approvals(), all: 'All questions' }
+              : { href: links.runs({ status: 'rolled_back' }), all: 'All that wait for a choice' })}
             empty="Nothing is held."
           >
             {waiting.map((row) => (
               <InboxItem key={row.id} row={row} selected={false} onSelect={open} />
+            ))}
+            {data.toChoose.map((run) => (
+              <RunListItem key={run.id} run={run} when="moved" toChoose />
             ))}
           </List>
         </div>

@@ -20,8 +20,11 @@ export function Steps({ run }: { run: RunRow }) {
 export function RunListItem({
   run,
   when = 'started',
+  toChoose = false,
 }: {
   run: RunRow
+  /** It was rolled back, and somebody has to say how it goes on. */
+  toChoose?: boolean
   when?: 'started' | 'ended' | 'took' | 'moved'
 }) {
   const at =
@@ -42,6 +45,8 @@ export function RunListItem({
               <span className="text-waiting-ink">
                 waiting for {run.waitsIn.role}, in {run.waitsIn.workflow}
               </span>
+            ) : toChoose ? (
+              <span className="text-waiting-ink">waits for a choice: it ends, or goes on</span>
             ) : run.waitsFor ? (
               run.waitsFor
             ) : when === 'moved' && run.openApprovals > 0 ? (

@@ -19,9 +19,11 @@ const moving: RunFilter[] = [
   { status: ['running', 'cancelling'], parent: 'none' },
   { status: ['rolling_back'], asking: false, parent: 'none' },
 ]
-/** Nothing moves in them: whatever was asked about them besides, and those that wait for no person. */
+/** Taken back; somebody has to say whether they end or go on. */
+const toChoose: RunFilter = { status: ['rolled_back'], parent: 'none' }
+/** Nothing moves in them, and they wait for no person. */
 const resting: RunFilter[] = [
-  { status: ['rolled_back', 'paused'], parent: 'none' },
+  { status: ['paused'], parent: 'none' },
   { status: ['waiting'], asking: false, parent: 'none' },
 ]
 
@@ -35,8 +37,9 @@ export const getOverview = route(
 export async function overviewOf(installation: Installation, principal: Principal): Promise<Overview> {
   const { runs, approvals } = installation.store
   const now = installation.ports.timer.now()
-  const [waiting, failing, failedCount, running, still, recent, counts, openByRole] = await Promise.all([
+  const [waiting, choices, failing, failedCount, running, still, recent, counts, openByRole] = await Promise.all([
     approvals.open({}, { limit: shown }),
+    newest(installation, [toChoose]),
     runs.list(failed, { limit: shown }),
     runs.count(failed),
     newest(installation, moving),
@@ -47,16 +50,17 @@ export async function overviewOf(installation: Installation, principal: Principa
   ])
   return {
     waiting: await Promise.all(waiting.items.map((item) => approvalRowOf(installation, item, principal))),
+    toChoose: choices.rows,
     failing: failing.items.map(runRowOf),
     running: running.rows,
     resting: await rowsWithReasons(installation, still.rows),
     recent: recent.items.map(runRowOf),
     counts: {
       waiting: openByRole.reduce((sum, { open }) => sum + open, 0),
+      toChoose: choices.count,
       failing: failedCount,
       running: running.count,
       resting: still.count,
-      rolledBack: counts.byStatus.rolled_back,
       endedToday: counts.endedSince,
     },
   }
