@@ -95,6 +95,7 @@ const nodeWords: Record<string, GraphPath> = {
   kind: ['action', 'type'],
   priority: ['resource_hints', 'priority'],
   timeoutS: ['resource_hints', 'timeout_s'],
+  onError: ['constraints', 'hp.on_error'],
 }
 const memberWords: Record<string, string> = {
   maxAttempts: 'max_attempts',
@@ -106,13 +107,14 @@ const memberWords: Record<string, string> = {
   maxConcurrent: 'max_concurrent',
   maxTokens: 'max_tokens',
   maxCheckpoints: 'max_checkpoints',
+  onError: 'on_error',
 }
 
 /** Where a place of the graph stands in the document. */
 function documentPath(path: GraphPath, read: ReadDescriptor): GraphPath {
   const [list, at, part, ...rest] = path
   if (list === 'edges' && typeof at === 'number') return [list, read.edgeAt[at] ?? at, ...path.slice(2)]
-  if (list === 'budget') return path.map((name) => memberWords[name] ?? name)
+  if (list === 'budget' || list === 'containment') return path.map((name) => memberWords[name] ?? name)
   if (list !== 'nodes' || typeof at !== 'number') return path
   const place: GraphPath = [list, read.nodeAt[at] ?? at]
   if (part === undefined) return place

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import type { Diagnostic } from '@/lib/base/diagnostic'
 import type { JsonObject } from '@/lib/base/json'
 import { agentLoopGraph } from '@/lib/nodes/agent-loop-graph'
 import { promptTurnGraph, turnNode } from '@/lib/nodes/prompt-turn-graph'
@@ -45,12 +46,14 @@ interface Language {
   text(said: JsonObject, whole?: JsonObject): string
   parse(text: string): {
     graph?: WorkflowGraph
-    diagnostics: { code: string; path: string; message: string }[]
+    diagnostics: Diagnostic[]
   }
   write(graph: WorkflowGraph): string
   /** Pointer of the step's member, and of the containment. */
   member: string
   whole: string
+  /** What makes the step one that changes nothing, where it is not one. */
+  reading: JsonObject
 }
 
 const languages: Language[] = [
@@ -67,6 +70,7 @@ const languages: Language[] = [
     write: writeAtd,
     member: '/nodes/0/',
     whole: '/containment/',
+    reading: { action: { type: 'read_file', path: 'a.txt' } },
   },
   {
     name: 'agentd',
@@ -82,6 +86,7 @@ const languages: Language[] = [
     write: writeAgentd,
     member: '/nodes/0/',
     whole: '/containment/',
+    reading: {},
   },
   {
     name: 'promptpack',
@@ -90,6 +95,7 @@ const languages: Language[] = [
     write: writePack,
     member: '/workflow/engine/states/a/',
     whole: '/workflow/engine/containment/',
+    reading: {},
   },
 ]
 
@@ -103,144 +109,179 @@ function packText(engine: JsonObject): string {
   return JSON.stringify(packOf({ a: last }, { engine }))
 }
 
-describe.each(languages)('what a step asks for, in $name', ({ text, parse, write, member, whole }) => {
-  const read = (source: string): WorkflowGraph => {
-    const { graph, diagnostics } = parse(source)
-    expect(graph, JSON.stringify(diagnostics)).toBeDefined()
-    return graph as WorkflowGraph
-  }
-  const faults = (source: string) =>
-    parse(source)
-      .diagnostics.filter(({ code }) => /wrong_type|unknown_|_bounds/.test(code))
-      .map(({ code, path, message }) => `${code.replace(/^[a-z]+_/, '')} ${path} ${message}`)
+describe.each(languages)(
+  'what a step asks for, in $name',
+  ({ text, parse, write, member, whole, reading }) => {
+    const read = (source: string): WorkflowGraph => {
+      const { graph, diagnostics } = parse(source)
+      expect(graph, JSON.stringify(diagnostics)).toBeDefined()
+      return graph as WorkflowGraph
+    }
+    const faults = (source: string) =>
+      parse(source)
+        .diagnostics.filter(({ code }) => /wrong_type|unknown_|_bounds/.test(code))
+        .map(({ code, path, message }) => `${code.replace(/^[a-z]+_/, '')} ${path} ${message}`)
 
-  it('is read from its constraints as the draft prints them', () => {
-    expect(read(text({ constraints })).nodes[0]).toMatchObject(meant)
-  })
-
-  it('is what the hints say, where they say something', () => {
-    expect(read(text({ constraints, resource_hints: hints })).nodes[0]).toMatchObject({
-      ...meant,
-      priority: 'critical',
-      timeoutS: 20,
-      resources: { cpu: 2, memoryMb: 512, gpu: 0, networkMbps: 100 },
+    it('is warned of where "rollback" has no checkpoint to go back to, and is a workflow all the same', () => {
+      const told = (source: string) => {
+        const { graph, diagnostics } = parse(source)
+        expect(graph).toBeDefined()
+        const about = diagnostics.filter(({ code }) => code.endsWith('_nothing_to_roll_back'))
+        for (const { severity, line, column } of about) {
+          expect(severity).toBe('warning')
+          expect(source.split('\n')[line - 1]?.slice(column - 1)).toMatch(
+            /^"?(hp\.on_error|on_error|rollback)/,
+          )
+        }
+        return about.map(({ path, message, mend }) => [path, message, mend])
+      }
+      const step = told(text({ ...reading, constraints: { 'hp.on_error': 'rollback' } }))
+      expect(step).toEqual([
+        [
+          `${member}constraints/hp.on_error`,
+          expect.stringContaining('says "rollback" on an error, but'),
+          expect.stringContaining('Choose "escalate"'),
+        ],
+      ])
+      const all = told(text(reading, { on_error: 'rollback' }))
+      expect(all).toEqual([
+        [
+          `${whole}on_error`,
+          'The workflow says "rollback" on an error, but no step that it holds for takes a checkpoint to go back to: nothing follows from an error in one.',
+          expect.stringContaining('add a step that has an effect'),
+        ],
+      ])
+      expect(told(text(reading, { on_error: 'escalate' }))).toEqual([])
     })
-  })
 
-  it('comes back from its own text as the same version, with what nobody here reads', () => {
-    const graph = read(text({ constraints, resource_hints: hints }, containment))
-    expect(graph.containment).toEqual({ onError: 'escalate', onUnprepared: 'partial' })
-    const again = read(write(graph))
-    expect(again).toEqual(graph)
-    expect(versionOf(again)).toBe(versionOf(graph))
-    for (const kept of ['acme.zone', 'acme', '512']) expect(write(graph)).toContain(kept)
-  })
-
-  it('is written as changed when the graph was changed', () => {
-    const graph = read(text({ constraints }))
-    const { whenOpen: _, resources: __, ...rest } = graph.nodes[0] as GraphNode
-    const node: GraphNode = { ...rest, priority: 'low', circuit: { windowS: 90 } }
-    const again = read(write({ ...graph, nodes: [node] })).nodes[0]
-    expect(again).toMatchObject({
-      priority: 'low',
-      circuit: { windowS: 90 },
-      timeoutS: 300,
-      onError: 'rollback',
+    it('is read from its constraints as the draft prints them', () => {
+      expect(read(text({ constraints })).nodes[0]).toMatchObject(meant)
     })
-    expect(again).not.toHaveProperty('whenOpen')
-    expect(again).not.toHaveProperty('resources')
-    expect(again?.circuit).toEqual({ windowS: 90 })
-  })
 
-  it('adds nothing to a step that says nothing', () => {
-    const [node] = read(text({})).nodes
-    expect(node?.priority).toBe('normal')
-    expect(Object.keys(node?.extra ?? {})).not.toContain('constraints')
-    expect(write(read(text({})))).not.toMatch(/constraints|resource_hints|states: *\{\}/)
-  })
+    it('is what the hints say, where they say something', () => {
+      expect(read(text({ constraints, resource_hints: hints })).nodes[0]).toMatchObject({
+        ...meant,
+        priority: 'critical',
+        timeoutS: 20,
+        resources: { cpu: 2, memoryMb: 512, gpu: 0, networkMbps: 100 },
+      })
+    })
 
-  it.each<[string, JsonObject, string, string]>([
-    [
-      'a share above all',
-      { constraints: { 'atd.circuit_threshold': 50 } },
-      'constraints/atd.circuit_threshold',
-      '"atd.circuit_threshold" is 50; a number from 0 to 1 was expected.',
-    ],
-    [
-      'a window of no seconds',
-      { constraints: { 'atd.circuit_window_s': 0 } },
-      'constraints/atd.circuit_window_s',
-      '"atd.circuit_window_s" is 0; a number from 1 to 3,600 was expected.',
-    ],
-    [
-      'half a call',
-      { constraints: { 'hp.circuit_min_calls': 0.5 } },
-      'constraints/hp.circuit_min_calls',
-      '"hp.circuit_min_calls" is 0.5; a whole number from 1 to 10,000 was expected.',
-    ],
-    [
-      'another way out',
-      { constraints: { 'hp.when_open': 'skip' } },
-      'constraints/hp.when_open',
-      '"hp.when_open" is "skip"; one of "wait", "fail", "degrade" was expected.',
-    ],
-    [
-      'another consequence',
-      { constraints: { 'hp.on_error': true } },
-      'constraints/hp.on_error',
-      '"hp.on_error" is true; one of "nothing", "escalate", "rollback" was expected.',
-    ],
-    [
-      'a fifth class',
-      { resource_hints: { priority: 'urgent' } },
-      'resource_hints/priority',
-      '"priority" is "urgent"; one of "critical", "high", "normal", "low" was expected.',
-    ],
-    [
-      'memory in words',
-      { resource_hints: { memory_mb: 'much' } },
-      'resource_hints/memory_mb',
-      '"memory_mb" is "much"; a number from 0 to 100,000,000 was expected.',
-    ],
-    [
-      'hints that are none',
-      { resource_hints: 'fast' },
-      'resource_hints',
-      '"resource_hints" is "fast"; an object was expected.',
-    ],
-  ])('is refused where it is %s', (_, said, at, message) => {
-    expect(faults(text(said))).toEqual([`wrong_type ${member}${at} ${message}`])
-  })
+    it('comes back from its own text as the same version, with what nobody here reads', () => {
+      const graph = read(text({ constraints, resource_hints: hints }, containment))
+      expect(graph.containment).toEqual({ onError: 'escalate', onUnprepared: 'partial' })
+      const again = read(write(graph))
+      expect(again).toEqual(graph)
+      expect(versionOf(again)).toBe(versionOf(graph))
+      for (const kept of ['acme.zone', 'acme', '512']) expect(write(graph)).toContain(kept)
+    })
 
-  it('is a slip where one of our own constraints is spelled wrong', () => {
-    const { graph, diagnostics } = parse(text({ constraints: { 'hp.when_opne': 'fail' } }))
-    expect(graph?.nodes[0]).not.toHaveProperty('whenOpen')
-    expect(diagnostics).toContainEqual(
-      expect.objectContaining({
-        severity: 'warning',
-        code: expect.stringMatching(/_unknown_constraint$/),
-        path: `${member}constraints/hp.when_opne`,
-        mend: 'Did you mean "hp.when_open"?',
-      }),
-    )
-  })
+    it('is written as changed when the graph was changed', () => {
+      const graph = read(text({ constraints }))
+      const { whenOpen: _, resources: __, ...rest } = graph.nodes[0] as GraphNode
+      const node: GraphNode = { ...rest, priority: 'low', circuit: { windowS: 90 } }
+      const again = read(write({ ...graph, nodes: [node] })).nodes[0]
+      expect(again).toMatchObject({
+        priority: 'low',
+        circuit: { windowS: 90 },
+        timeoutS: 300,
+        onError: 'rollback',
+      })
+      expect(again).not.toHaveProperty('whenOpen')
+      expect(again).not.toHaveProperty('resources')
+      expect(again?.circuit).toEqual({ windowS: 90 })
+    })
 
-  it('is held against the bounds of the graph, at its place', () => {
-    const { diagnostics } = parse(text({ resource_hints: { timeout_s: -1 } }))
-    expect(diagnostics).toContainEqual(
-      expect.objectContaining({ path: `${member}resource_hints/timeout_s`, severity: 'error' }),
-    )
-  })
+    it('adds nothing to a step that says nothing', () => {
+      const [node] = read(text({})).nodes
+      expect(node?.priority).toBe('normal')
+      expect(Object.keys(node?.extra ?? {})).not.toContain('constraints')
+      expect(write(read(text({})))).not.toMatch(/constraints|resource_hints|states: *\{\}/)
+    })
 
-  it('and what the whole says of errors, are refused alike', () => {
-    expect(faults(text({}, { on_error: 'panic', on_eror: 'nothing' }))).toEqual(
-      expect.arrayContaining([
-        `wrong_type ${whole}on_error "on_error" is "panic"; one of "nothing", "escalate", "rollback" was expected.`,
-        `unknown_member ${whole}on_eror "containment" has no member "on_eror"; it knows on_error, on_unprepared.`,
-      ]),
-    )
-  })
-})
+    it.each<[string, JsonObject, string, string]>([
+      [
+        'a share above all',
+        { constraints: { 'atd.circuit_threshold': 50 } },
+        'constraints/atd.circuit_threshold',
+        '"atd.circuit_threshold" is 50; a number from 0 to 1 was expected.',
+      ],
+      [
+        'a window of no seconds',
+        { constraints: { 'atd.circuit_window_s': 0 } },
+        'constraints/atd.circuit_window_s',
+        '"atd.circuit_window_s" is 0; a number from 1 to 3,600 was expected.',
+      ],
+      [
+        'half a call',
+        { constraints: { 'hp.circuit_min_calls': 0.5 } },
+        'constraints/hp.circuit_min_calls',
+        '"hp.circuit_min_calls" is 0.5; a whole number from 1 to 10,000 was expected.',
+      ],
+      [
+        'another way out',
+        { constraints: { 'hp.when_open': 'skip' } },
+        'constraints/hp.when_open',
+        '"hp.when_open" is "skip"; one of "wait", "fail", "degrade" was expected.',
+      ],
+      [
+        'another consequence',
+        { constraints: { 'hp.on_error': true } },
+        'constraints/hp.on_error',
+        '"hp.on_error" is true; one of "nothing", "escalate", "rollback" was expected.',
+      ],
+      [
+        'a fifth class',
+        { resource_hints: { priority: 'urgent' } },
+        'resource_hints/priority',
+        '"priority" is "urgent"; one of "critical", "high", "normal", "low" was expected.',
+      ],
+      [
+        'memory in words',
+        { resource_hints: { memory_mb: 'much' } },
+        'resource_hints/memory_mb',
+        '"memory_mb" is "much"; a number from 0 to 100,000,000 was expected.',
+      ],
+      [
+        'hints that are none',
+        { resource_hints: 'fast' },
+        'resource_hints',
+        '"resource_hints" is "fast"; an object was expected.',
+      ],
+    ])('is refused where it is %s', (_, said, at, message) => {
+      expect(faults(text(said))).toEqual([`wrong_type ${member}${at} ${message}`])
+    })
+
+    it('is a slip where one of our own constraints is spelled wrong', () => {
+      const { graph, diagnostics } = parse(text({ constraints: { 'hp.when_opne': 'fail' } }))
+      expect(graph?.nodes[0]).not.toHaveProperty('whenOpen')
+      expect(diagnostics).toContainEqual(
+        expect.objectContaining({
+          severity: 'warning',
+          code: expect.stringMatching(/_unknown_constraint$/),
+          path: `${member}constraints/hp.when_opne`,
+          mend: 'Did you mean "hp.when_open"?',
+        }),
+      )
+    })
+
+    it('is held against the bounds of the graph, at its place', () => {
+      const { diagnostics } = parse(text({ resource_hints: { timeout_s: -1 } }))
+      expect(diagnostics).toContainEqual(
+        expect.objectContaining({ path: `${member}resource_hints/timeout_s`, severity: 'error' }),
+      )
+    })
+
+    it('and what the whole says of errors, are refused alike', () => {
+      expect(faults(text({}, { on_error: 'panic', on_eror: 'nothing' }))).toEqual(
+        expect.arrayContaining([
+          `wrong_type ${whole}on_error "on_error" is "panic"; one of "nothing", "escalate", "rollback" was expected.`,
+          `unknown_member ${whole}on_eror "containment" has no member "on_eror"; it knows on_error, on_unprepared.`,
+        ]),
+      )
+    })
+  },
+)
 
 describe('a constraint in TOML without quotation marks', () => {
   const file = (lines: string) =>

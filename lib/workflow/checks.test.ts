@@ -54,6 +54,34 @@ describe('a graph', () => {
     ])
   })
 
+  it('says where "rollback" on an error has nothing to go back to, whatever steps before it did', () => {
+    const graph = graphOf(
+      {
+        write: { kind: 'write_file' },
+        read: { kind: 'read_file', label: 'Read the notes', onError: 'rollback' },
+        again: { kind: 'write_file', onError: 'rollback' },
+        ask: { kind: 'read_file', onError: 'escalate' },
+        other: { kind: 'no_such', onError: 'rollback' },
+      },
+      ['write>read', 'read>again'],
+    )
+    const facts: Record<string, KindFacts> = {
+      write_file: { config: z.strictObject({}), consequence: () => 'reversible' },
+      read_file: { config: z.strictObject({}), consequence: () => 'read_only' },
+    }
+    const about = (of: WorkflowGraph) =>
+      said(of, (kind) => facts[kind]).filter((line) => line.includes('nothing_to_roll_back'))
+    expect(about(graph)).toEqual([
+      'nodes/1/onError nothing_to_roll_back: Node "read" ("Read the notes") says "rollback" on an error, but read_file changes nothing and takes no checkpoint to go back to: nothing follows, and what steps before it did stays.',
+    ])
+    const whole = { containment: { onError: 'rollback' } } as const
+    expect(about(graphOf({ a: { kind: 'read_file' }, b: { kind: 'write_file' } }, [], whole))).toEqual([])
+    expect(about(graphOf({ a: { kind: 'read_file', onError: 'nothing' } }, [], whole))).toEqual([])
+    expect(about(graphOf({ a: { kind: 'read_file' } }, [], whole))).toEqual([
+      'containment/onError nothing_to_roll_back: The workflow says "rollback" on an error, but no step that it holds for takes a checkpoint to go back to: nothing follows from an error in one.',
+    ])
+  })
+
   it('suggests the name that was meant, and lists those there are', () => {
     const graph = graphOf({
       a: { kind: 'read_fil' },

@@ -9,6 +9,7 @@
  *   nodes      ──▶ ids, kinds, config, retry, timeout, approval
  *   edges      ──▶ dangling, self, double
  *   together   ──▶ cycles outside declared loops, `*_from` paths that look sideways or forward
+ *   on error   ──▶ "rollback" where there is nothing to go back to (on-error.ts)
  *   stepwise   ──▶ nodes no start leads to, edges that can never be taken or never alone (steps.ts)
  *
  * It never runs anything, reads nothing, and takes time linear in the graph (the ancestors cost nodes × edges / 32).
@@ -20,6 +21,7 @@ import { inputSchemaFault } from './input-form'
 import { issueWords } from './issue-words'
 import type { KindFacts, KindLookup } from './kind-facts'
 import { nearestName } from './nearest-name'
+import { checkOnError } from './on-error'
 import { memberNames } from './schema-members'
 import { checkSources } from './sources'
 import { checkSteps } from './steps'
@@ -48,6 +50,7 @@ export function checkGraph(graph: WorkflowGraph, kinds?: KindLookup): GraphProbl
   checkEdges(graph, report)
   checkCycles(graph, report)
   checkSources(graph, report)
+  if (kinds) checkOnError(graph, kinds, report)
   // What leads where can only be told of a graph whose ends are all there.
   if (graph.order === 'stepwise' && !problems.some(({ code }) => code.startsWith('dangling_')))
     checkSteps(graph, kinds, report)

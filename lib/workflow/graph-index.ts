@@ -46,6 +46,11 @@ function topologicalOrder(
   return [...order, ...graph.nodes.map((node) => node.id).filter((id) => !placed.has(id))]
 }
 
+/** A node's name for people; its id where the author gave it none, or the graph has no such node. */
+export function labelOf({ nodes }: Pick<GraphIndex, 'nodes'>, node: string): string {
+  return nodes.get(node)?.label || node
+}
+
 /** The node and everything that follows it, in topological order. */
 export function withDescendants(index: GraphIndex, node: string): string[] {
   const reached = new Set([node])

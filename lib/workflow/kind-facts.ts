@@ -7,6 +7,8 @@ export interface KindFacts {
   config: z.ZodType
   /** The labels its completions can carry, `any` when a value decides. Absent: nothing is known of them. */
   labels?(config: JsonObject): string[] | 'any'
+  /** What performing it does to the world; only what is not `read_only` takes a checkpoint. Absent: nothing is known. */
+  consequence?(config: JsonObject): 'read_only' | 'reversible' | 'irreversible'
 }
 
 /** Finds a node kind by name. Absent kinds are problems; `names` are those there are, for who misspelled one. */

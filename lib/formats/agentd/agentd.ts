@@ -98,6 +98,7 @@ const memberWords: Record<string, string> = {
   maxWriteBytes: 'max_fs_write_mb',
   maxMemoryMb: 'max_memory_mb',
   maxCpuS: 'max_cpu_secs',
+  onError: 'on_error',
 }
 
 /** A sentence about a bound, with the member as it is written here. */
@@ -124,6 +125,7 @@ function documentPath(path: GraphPath, read: ReadDocument): GraphPath {
     if (part === 'config') return [...place, ...rest]
     if (part === 'approval') return [...place, ...rest]
     if (part === 'timeoutS') return [...place, 'resource_hints', 'timeout_s']
+    if (part === 'onError') return [...place, 'constraints', 'hp.on_error']
     return [...place, ...inWords([part, ...rest])]
   }
   if (list === 'policy' && at === 'rego')

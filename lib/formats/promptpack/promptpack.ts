@@ -156,6 +156,7 @@ function documentPath(path: GraphPath, read: ReadPack): GraphPath {
       return ['prompts', state.prompt.key, ...(promptMembers[name] ?? []), ...rest]
     if (name === 'backend') return [...inEngine, name]
     if (name === 'timeoutS') return [...inEngine, 'states', state?.name ?? '', 'resource_hints', 'timeout_s']
+    if (name === 'onError') return [...inEngine, 'states', state?.name ?? '', 'constraints', 'hp.on_error']
     if (name === 'role') return [...inEngine, 'roles', state?.name ?? '']
     return part === undefined
       ? place
@@ -170,6 +171,7 @@ function documentPath(path: GraphPath, read: ReadPack): GraphPath {
   }
   if (list === 'nodes' || list === 'edges') return ['workflow', 'states']
   if (list === 'input') return ['prompts']
+  if (list === 'containment') return [...inEngine, list, 'on_error']
   if (list === 'policy') {
     const words: Record<string, string> = {
       privateTargets: 'private_targets',
