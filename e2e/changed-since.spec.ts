@@ -60,12 +60,12 @@ test('what another run changed since is not put back without a word', async ({ p
     await expect(note).toContainText('Otherwise nothing is done to it')
     await expect(graphNode(page, 'Steer the traffic')).toContainText('changed since')
     await expect(row).toContainText('changed since the step')
-    await expect(page.getByRole('heading', { name: 'Asks first about 1 step changed since.' })).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'Asks first about 1 step whose target was changed since.' })).toBeVisible()
     await isClean(page)
   })
 
   await test.step('rolled back as it is, somebody is asked and nothing is done', async () => {
-    await hold(page, /^Ask first about 1 step changed since/)
+    await hold(page, /^Ask first about 1 step whose target was changed since/)
     await expect(row).toContainText(/cannot prepare\s*: it is not as this run left it/)
     const decision = page.getByRole('region', { name: 'Decision' })
     await expect(decision).toContainText(`by "Steer the traffic" of steer-71 in ${short(second)} on `)

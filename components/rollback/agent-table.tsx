@@ -14,7 +14,7 @@ import { ActMark } from './act-mark'
 import { Phases } from './phases'
 import { planName } from './plan-words'
 import { fateWords, plannedFate } from './step-fates'
-import { holderName, phaseOf, turnWords } from './vote-words'
+import { holderName, isHeldBefore, phaseOf, turnWords } from './vote-words'
 
 type KindOf = (node: string) => string | undefined
 
@@ -221,7 +221,7 @@ export function VoteMark({
     }
     case 'some':
     case 'nothing': {
-      if (!rollback)
+      if (!rollback || isHeldBefore(rollback))
         return (
           <StateMark state="pending" className="align-middle">
             not asked yet

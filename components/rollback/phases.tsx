@@ -5,7 +5,7 @@ import { Countdown, RelativeTime } from '@/components/ui/relative-time'
 import { StateShape } from '@/components/ui/state'
 import type { AgentPart } from '@/lib/view/agent-parts'
 import type { RollbackView } from '@/lib/view/wire'
-import { executeWords, phaseOf, prepareWords } from './vote-words'
+import { executeWords, isHeldBefore, phaseOf, prepareWords } from './vote-words'
 
 /** The two phases in a line: who can, and how far the undoing is (cascade section 6.5). */
 export function Phases({
@@ -22,7 +22,7 @@ export function Phases({
     <div className="flex min-h-10 shrink-0 flex-wrap items-center gap-x-3 border-b px-4 py-1">
       <Phase number={1} name="Prepare" now={phase === 'prepare'} over={prepared}>
         {prepareWords(parts, rollback)}
-        {phase === 'prepare' && rollback && (
+        {phase === 'prepare' && rollback && !isHeldBefore(rollback) && (
           <>
             , asked <RelativeTime at={rollback.askedAt} />
           </>

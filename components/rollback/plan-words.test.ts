@@ -70,7 +70,7 @@ describe('the words of a plan', () => {
       ...(changedSince && { changedSince }),
     })
     const both = plan({ restored: 2, changed: 2 }, { steps: [agent('x', true), agent('y', true)] })
-    expect(buttonWords(both)).toBe('Ask first about 2 steps changed since')
+    expect(buttonWords(both)).toBe('Ask first about 2 steps whose targets were changed since')
     expect(buttonWords(both, true)).toBe('Restore 2 steps on 2 agents')
     expect(sentenceOf(both, true)).toBe('Restores 2 steps on 2 agents.')
     const one = plan(

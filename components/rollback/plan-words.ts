@@ -1,5 +1,5 @@
 import { overwriting, type PlanCounts } from '@/lib/rollback/counts'
-import { planSentence } from '@/lib/rollback/sentence'
+import { planSentence, whoseTargets } from '@/lib/rollback/sentence'
 import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
 import { count } from '@/lib/ui/format-time'
 import { beginsRuns } from '@/lib/view/child-kinds'
@@ -29,7 +29,7 @@ export function sentenceOf(plan: RollbackPlanView, overwrite: boolean): string {
 /**
  * The plan's sentence as a wish, with the same counts: "Restore 3 steps on 2 agents, compensate 1, set back 1". What it
  * cannot undo is left out: that is said in red above it, and is nothing the button does. Nor does it put back what was
- * changed since, unless that is wanted: "Ask first about 2 steps changed since".
+ * changed since, unless that is wanted: "Ask first about 2 steps whose targets were changed since".
  */
 export function buttonWords(plan: Counted, overwrite = false): string {
   const { restored, changed = 0, compensated, reset, irreversible, agents } = countsOf(plan, overwrite)
@@ -37,7 +37,7 @@ export function buttonWords(plan: Counted, overwrite = false): string {
   const deeds = [
     { verb: 'restore', n: restored - changed, after: on },
     { verb: 'compensate', n: compensated, after: on },
-    { verb: 'ask first about', n: changed, after: restored > changed ? '' : ' changed since' },
+    { verb: 'ask first about', n: changed, after: restored > changed ? '' : ` ${whoseTargets(changed)}` },
     { verb: 'set back', n: reset, after: '' },
   ].filter(({ n }) => n > 0)
   if (deeds.length === 0)

@@ -1,8 +1,10 @@
 'use client'
+import Link from 'next/link'
 import { useMemo, useState } from 'react'
 import { Decision } from '@/components/approvals/decision'
 import { useCameByItself } from '@/components/approvals/key-guard'
 import { TokenPanel } from '@/components/run/token-panel'
+import { useBelow } from '@/components/run/use-child-strips'
 import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
@@ -11,7 +13,9 @@ import { StateMark } from '@/components/ui/state'
 import { count } from '@/lib/ui/format-time'
 import type { RunLedger } from '@/lib/ui/ledger'
 import { useVerification } from '@/lib/ui/ledger-verify'
+import { links } from '@/lib/ui/links'
 import { useValue } from '@/lib/ui/run-queries'
+import { shortId } from '@/lib/ui/short-id'
 import { type AgentPart, agentParts, stepKey } from '@/lib/view/agent-parts'
 import { asSentence } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
@@ -27,7 +31,7 @@ import { planKey, planName, resultWords, scopeWords } from './plan-words'
 import { Proof } from './proof'
 import { isToChoose, RollbackChoice } from './rollback-choice'
 import { progressStands, type StepStand } from './step-fates'
-import { holderName } from './vote-words'
+import { holderName, type WaitsFor, waitWords } from './vote-words'
 
 /** What the address asks to preview while this one is under way. */
 export type Asked = Pick<RollbackView, 'scope' | 'only'>
@@ -176,11 +180,15 @@ function Told({
   const narrower = others.find(({ id }) => id === rollback.supersedes)
   const byStep = new Map(parts.flatMap(({ steps }) => steps.map((of) => [planKey(of.step), of] as const)))
   const asked = rollback.votes.length > 0
-  const cameByItself = useCameByItself(rollback.question?.approval, rollback.id)
+  const below = useBelow(run, fold).summary?.waitsIn
+  const waitsFor = rollback.question ?? (rollback.status === 'executing' ? below : undefined)
+  const cameByItself = useCameByItself(waitsFor?.approval, rollback.id)
   return (
     <>
       <div role="status">
-        <h2 className="text-balance text-t3 tracking-[-0.01em]">{headline(rollback, plan, stands)}</h2>
+        <h2 className="text-balance text-t3 tracking-[-0.01em]">
+          {headline(rollback, plan, stands, waitsFor)}
+        </h2>
       </div>
       <p className="mb-4 mt-2 text-ink-3">
         {scopeWords[rollback.scope]}
@@ -218,11 +226,12 @@ function Told({
           {asked && <PhoneVotes parts={parts} rollback={rollback} />}
         </div>
       )}
-      {rollback.question && (
+      {waitsFor && (
         <section aria-label="Decision" className="-mx-4 mb-4 border-y">
+          <WhoAnswers waitsFor={waitsFor} />
           <Decision
-            key={rollback.question.approval}
-            id={rollback.question.approval}
+            key={waitsFor.approval}
+            id={waitsFor.approval}
             compact
             leadsOn={false}
             cameByItself={cameByItself}
@@ -257,6 +266,29 @@ function Told({
         </p>
       )}
     </>
+  )
+}
+
+/** Who may answer what the rollback waits for, and where else; and whose question it is, where a run below asks. */
+function WhoAnswers({ waitsFor }: { waitsFor: WaitsFor }) {
+  const link = 'underline decoration-line-strong underline-offset-4 hover:decoration-ink'
+  return (
+    <p className="px-4 pt-3 text-ink-3">
+      {'run' in waitsFor && (
+        <>
+          Asked by{' '}
+          <Link href={links.run(waitsFor.run)} className={link}>
+            {waitsFor.workflow} <span className="mono">{shortId(waitsFor.run)}</span>
+          </Link>
+          , a run below.{' '}
+        </>
+      )}
+      Anyone with the role {waitsFor.role} may answer, here or in{' '}
+      <Link href={links.approvals({ item: waitsFor.approval })} className={link}>
+        Approvals
+      </Link>
+      .
+    </p>
   )
 }
 
@@ -356,6 +388,7 @@ function headline(
   rollback: RollbackView,
   plan: RollbackPlanView | undefined,
   stands: readonly StepStand[],
+  waitsFor: WaitsFor | undefined,
 ): string {
   const decision = rollback.decided?.decision
   const nothing = rollback.acts.every(({ status }) => status !== 'completed')
@@ -364,7 +397,7 @@ function headline(
   if (rollback.status === 'superseded') return 'Taken over by another rollback.'
   if (rollback.status !== 'executing')
     return resultWords(rollback.status, rollback.acts, plan?.counts.reset ?? 0)
-  if (rollback.question) return 'The rollback waits for an answer; nothing has changed yet.'
+  if (waitsFor) return waitWords(waitsFor)
   if (rollback.phase === 'preparing') return 'Asking who can; nothing has changed yet'
   const back = rollback.acts.filter((act) => act.status === 'completed').length
   const undone = stands.filter(({ step }) => step.fate === 'restored' || step.fate === 'compensated')

@@ -87,6 +87,10 @@ function Loaded({
     rollback && !search.has('rollback') ? otherThan(rollback, { node: asked, scope, only }) : undefined
   // Asked for, and its first token is not here yet.
   const begun = !rollback && executed !== undefined && executed.rollback === search.get('rollback')
+  const further =
+    rollback && detail.may.rollBack
+      ? fold.broaderScopes(rollback).find((broader) => broader !== 'full_workflow' || detail.may.rollBackAll)
+      : undefined
   const leave = () => router.push(links.run(run, { node: rollback?.node ?? node }))
   useShortcuts({ Escape: leave })
   const view = (change: { node?: string; scope?: string; only?: string; rollback?: string }) =>
@@ -151,16 +155,8 @@ function Loaded({
           pressed={rollback.id === executed?.rollback ? executed.plan : undefined}
           onGone={() => router.push(links.run(run))}
           onBroader={
-            rollback.scope === 'full_workflow' || !detail.may.rollBack
-              ? undefined
-              : () =>
-                  router.push(
-                    links.rollback(run, {
-                      node: rollback.node,
-                      scope: rollback.scope === 'single' ? 'sub_dag' : 'full_workflow',
-                      broader: '1',
-                    }),
-                  )
+            further &&
+            (() => router.push(links.rollback(run, { node: rollback.node, scope: further, broader: '1' })))
           }
         />
       ) : (

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AgentPart, Said } from '@/lib/view/agent-parts'
 import type { RollbackView } from '@/lib/view/wire'
 import { winnerWords } from './conflict'
-import { executeWords, prepareWords, turnWords } from './vote-words'
+import { executeWords, prepareWords, turnWords, waitWords } from './vote-words'
 
 const part = (said: Said): AgentPart => ({ agent: 'spiffe://lab/agent/a', steps: [], said })
 const told = (phase: RollbackView['phase'], more: Partial<RollbackView> = {}) => ({
@@ -24,6 +24,23 @@ describe('the phases of a rollback in words', () => {
     const parts = [part('prepared'), part('prepared'), part('cannot'), part('nothing')]
     expect(prepareWords(parts, told('preparing', { votes }))).toBe('2 of 4 can, 1 cannot')
     expect(prepareWords(parts.slice(0, 2), told('executing', { votes }))).toBe('2 of 2 can')
+  })
+  it('say of one that waits at a critical step for whom, and that nobody is asked before', () => {
+    const question = {
+      ...{ approval: 'appr_1', sentence: '', role: 'operator' },
+      kind: 'rollback_critical',
+    } as const
+    expect(prepareWords([part('nothing'), part('nothing')], told('asking', { question }))).toBe(
+      'waits for operator, nobody is asked yet',
+    )
+    expect(waitWords(question)).toBe(
+      'Waits for operator, since it reaches a critical step. Nothing has changed yet.',
+    )
+    expect(waitWords({ ...question, kind: 'rollback_unprepared' })).toBe(
+      'Waits for operator, since not all of it can be taken back. Nothing has changed yet.',
+    )
+    const below = { approval: 'appr_1', run: 'run_1', workflow: 'Pay', role: 'operator', askedAt: 0 }
+    expect(waitWords(below)).toBe('Waits for operator, in a run below.')
   })
   it('say of a rollback before there were votes that nobody was asked', () => {
     expect(prepareWords([part('nothing')], told('over'))).toBe('nobody was asked before')

@@ -1,7 +1,7 @@
 import { count } from '@/lib/ui/format-time'
 import { type AgentPart, executeCounts, prepareCounts } from '@/lib/view/agent-parts'
 import { agentName } from '@/lib/view/frame'
-import type { RollbackView } from '@/lib/view/wire'
+import type { RollbackView, WaitsIn } from '@/lib/view/wire'
 
 /** Who holds a part of a rollback: the agent by its name, or this installation. */
 export function holderName(agent: string | undefined): string {
@@ -25,12 +25,30 @@ export function phaseOf(rollback: Pick<RollbackView, 'phase'> | undefined): Phas
   }
 }
 
-type Told = Pick<RollbackView, 'phase' | 'votes' | 'decided'>
+type Told = Pick<RollbackView, 'phase' | 'votes' | 'decided' | 'question'>
+
+/** Nobody is asked for a vote before a person has let it reach a critical step. */
+export function isHeldBefore(rollback: Pick<RollbackView, 'question'> | undefined): boolean {
+  return rollback?.question?.kind === 'rollback_critical'
+}
+
+/** The question a rollback waits for: its own, or that of a run below which is taken back with it. */
+export type WaitsFor = NonNullable<RollbackView['question']> | WaitsIn
+
+/** What it waits for, and who can answer: the headline of the rollback while the question is open. */
+export function waitWords(waitsFor: WaitsFor): string {
+  if ('run' in waitsFor) return `Waits for ${waitsFor.role}, in a run below.`
+  const why =
+    waitsFor.kind === 'rollback_critical' ? 'it reaches a critical step' : 'not all of it can be taken back'
+  return `Waits for ${waitsFor.role}, since ${why}. Nothing has changed yet.`
+}
 
 /** Phase 1, beside its name: "3 of 4 can, 1 cannot". */
 export function prepareWords(parts: readonly AgentPart[], rollback: Told | undefined): string {
   const { can, cannot, of } = prepareCounts(parts)
   if (of === 0) return 'nobody has to be asked'
+  if (rollback?.question && isHeldBefore(rollback))
+    return `waits for ${rollback.question.role}, nobody is asked yet`
   if (!rollback) return `${count(of, 'holder is', 'holders are')} asked first, and nothing changes`
   if (rollback.votes.length === 0 && phaseOf(rollback) !== 'prepare') return 'nobody was asked before'
   return `${can} of ${of} can${cannot > 0 ? `, ${cannot} cannot` : ''}`

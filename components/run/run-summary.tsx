@@ -196,6 +196,7 @@ function Walked({
 }
 
 function rollbackWord(rollback: RollbackView): string {
+  if (rollback.question) return `waiting for ${rollback.question.role}`
   if (rollback.status === 'executing') return 'under way'
   return isCalledOff(rollback) ? 'called off' : rollback.status
 }

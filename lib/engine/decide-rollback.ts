@@ -5,6 +5,7 @@
 import { clip } from '@/lib/base/clip'
 import { Problem } from '@/lib/base/problem'
 import { conflictWith } from '@/lib/rollback/conflict'
+import { labelOf } from '@/lib/workflow/graph-index'
 import type { At, Command } from './commands'
 import { askPerson, nodeOf, visitThen } from './decide-steps'
 import type { Draft } from './draft'
@@ -36,7 +37,7 @@ export function decideRollback(run: Run, wish: Wish<'roll_back'>, draft: Draft, 
     if (run.visits.get(node)?.state.status === 'running') {
       throw new Problem(
         'rollback_busy',
-        `${node} is running; pause the run and wait for it, or choose a smaller scope`,
+        `"${labelOf(run.graph, node)}" is running; pause the run and wait for it, or choose a smaller scope`,
       )
     }
   }
@@ -142,7 +143,7 @@ export function decideAskRollback(run: Run, wish: Wish<'ask_rollback'>, draft: D
 export function decideVote(run: Run, wish: Wish<'voted'>, draft: Draft): void {
   const rollback = underWay(run, wish.rollback)
   if (rollback.decided || rollback.votes.has(wish.checkpointId)) {
-    throw new Problem('run_moved_on', `${wish.node} has answered already`)
+    throw new Problem('run_moved_on', `"${labelOf(run.graph, wish.node)}" has answered already`)
   }
   const { type: _type, ...vote } = wish
   const of = run.checkpoints.has(wish.checkpointId) ? [wish.checkpointId] : []
@@ -169,7 +170,7 @@ export function decideRollbackGoOn(run: Run, wish: Wish<'decide_rollback'>, draf
 export function decideAct(run: Run, wish: Wish<'act_began'>, draft: Draft): void {
   const rollback = underWay(run, wish.rollback)
   if (rollback.acts.has(wish.checkpointId)) {
-    throw new Problem('run_moved_on', `The undo of ${wish.node} was begun already`)
+    throw new Problem('run_moved_on', `The undo of "${labelOf(run.graph, wish.node)}" was begun already`)
   }
   const { node, visit, checkpointId, undo } = wish
   draft.add(
@@ -183,7 +184,7 @@ export function decideActEnd(run: Run, wish: Wish<'act_ended'>, draft: Draft, at
   const rollback = mayEnd(run, wish)
   const act = rollback.acts.get(wish.checkpointId)
   if (act?.status !== undefined)
-    throw new Problem('run_moved_on', `The undo of ${wish.node} was answered already`)
+    throw new Problem('run_moved_on', `The undo of "${labelOf(run.graph, wish.node)}" was answered already`)
   const { type: _type, escalateTo, ...result } = wish
   const body: Omit<FactOf<'rollback_act_result'>, 'jti' | 'at' | 'par'> = {
     type: 'rollback_act_result',
@@ -226,7 +227,7 @@ export function decideRollbackEnd(run: Run, wish: Wish<'rollback_ended'>, draft:
       node: nodeOf(run, rollback.node),
       kind: 'rollback_failed',
       action: { hash: rollback.plan, consequence: 'irreversible', target: '', sentence: '', reads: [] },
-      sentence: `The rollback of ${rollback.node} failed; the run stands still`,
+      sentence: `The rollback of "${labelOf(run.graph, rollback.node)}" failed; the run stands still`,
       par: [jti],
     },
     draft,
@@ -278,12 +279,15 @@ function checkMayGoOn(run: Run, rollback: Rollback): void {
   const place = run.walk?.path.at(-1)?.visit
   if (!place || run.visits.get(place.node) !== place) return
   if (place.state.status === 'running') {
-    throw new Problem('rollback_busy', `${place.node} is still running; wait for it, then go on`)
+    throw new Problem(
+      'rollback_busy',
+      `"${labelOf(run.graph, place.node)}" is still running; wait for it, then go on`,
+    )
   }
   if (isUnknown(run, place.state)) {
     throw new Problem(
       'rollback_busy',
-      `Nobody knows yet whether ${place.node} took effect; answer that, then go on`,
+      `Nobody knows yet whether "${labelOf(run.graph, place.node)}" took effect; answer that, then go on`,
     )
   }
 }
@@ -301,7 +305,10 @@ export function decideChoice(run: Run, wish: Wish<'choose'>, draft: Draft, now: 
   }
   const atWork = [...run.active].find((node) => run.visits.get(node)?.state.status === 'running')
   if (wish.choice === 'end' && atWork !== undefined) {
-    throw new Problem('rollback_busy', `${atWork} is still running; wait for it, then end the run`)
+    throw new Problem(
+      'rollback_busy',
+      `"${labelOf(run.graph, atWork)}" is still running; wait for it, then end the run`,
+    )
   }
   if (wish.choice === 'go_on') checkMayGoOn(run, rollback)
   const choiceJti = draft.add(

@@ -302,8 +302,8 @@ describe('refuses', () => {
     [
       'a rollback of what is running',
       'rollback_busy',
-      'a is running; pause the run and wait for it, or choose a smaller scope',
-      runOf(pair, [begun(), started('a')]),
+      '"Move traffic" is running; pause the run and wait for it, or choose a smaller scope',
+      runOf(graphOf({ a: { label: 'Move traffic' } }), [begun(), started('a')]),
       rollBack(2),
     ],
     [
@@ -323,7 +323,7 @@ describe('refuses', () => {
     [
       'an end after a rollback while a step is at work',
       'rollback_busy',
-      'b is still running; wait for it, then end the run',
+      '"b" is still running; wait for it, then end the run',
       runOf(graphOf({ a: {}, b: {} }), [
         begun(),
         started('a'),

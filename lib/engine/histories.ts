@@ -3,7 +3,7 @@
  * Each word is a fact about the run as the words before it left it; ids count up and a second passes from word to word.
  * Facts are folded, not decided: a history can also be one that `decide` would never have allowed.
  */
-import { hashJson } from '@/lib/base/hash'
+import { type Hash, hashJson } from '@/lib/base/hash'
 import type { ApprovalId, Mint, RollbackId } from '@/lib/base/ids'
 import type { ApprovalKind } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
@@ -150,12 +150,14 @@ interface QuestionWords {
   role?: string
   deadlineS?: number
   onSilence?: Silence
+  /** Of a question about a rollback: its plan (`planOf`). */
+  action?: Hash
 }
 
 export const approvalAsked =
   (
     node: string,
-    { kind = 'approval', role = 'operator', deadlineS, onSilence = 'hold' }: QuestionWords = {},
+    { kind = 'approval', role = 'operator', deadlineS, onSilence = 'hold', action }: QuestionWords = {},
   ): Word =>
   (run, at) => ({
     type: 'approval_asked',
@@ -165,7 +167,7 @@ export const approvalAsked =
     role,
     reason: 'It matters',
     sentence: `Does ${node}`,
-    action: actionOf(node),
+    action: action ?? actionOf(node),
     reads: [],
     consequence: 'reversible',
     target: node,
@@ -180,6 +182,9 @@ export const approved =
 export const paused = (): Word => () => ({ type: 'run_paused', by: 'person:ada', reason: 'Lunch' })
 export const cancelled = (): Word => () => ({ type: 'cancel_asked', by: 'person:ada', reason: 'Enough' })
 
+/** The plan of the rollback to before a node. */
+export const planOf = (node: string): Hash => hashJson({ plan: node })
+
 export const rollbackAsked =
   (node: string, scope: RollbackScope = 'sub_dag'): Word =>
   (_run, at) => ({
@@ -190,7 +195,7 @@ export const rollbackAsked =
     cascade: scope !== 'single',
     reason: 'It went wrong',
     by: 'person:ada',
-    plan: hashJson({ plan: node }),
+    plan: planOf(node),
     deadlineAt: at + 60_000,
   })
 

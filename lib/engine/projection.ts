@@ -1,6 +1,7 @@
 import { due } from './due'
 import { flaggedAfterEnd } from './flagged'
 import type { ApprovalProjection, RunProjection } from './ports'
+import { heldBy } from './rollback-question'
 import type { Approval, Run } from './run'
 
 /** The run's row in lists: a fold of the ledger, written with it. */
@@ -41,10 +42,11 @@ function waiting(run: Run): Pick<RunProjection, 'waitsOn'> {
   return circuits.size > 0 ? { waitsOn: [...circuits].sort() } : {}
 }
 
-/** `waiting` is a running run in which nothing moves until somebody outside acts. */
+/** `waiting`: nothing moves in it, or in its rollback, until somebody outside acts. */
 export function shownStatus(run: Run): RunProjection['status'] {
   const { status } = run.state
   if (status === 'new') return 'running'
+  if (status === 'rolling_back') return heldBy(run) ? 'waiting' : 'rolling_back'
   if (status !== 'running') return status
   const moving = isMoving(run) || run.ready.size > 0
   return !moving && (run.openApprovals.size > 0 || run.active.size > 0) ? 'waiting' : 'running'

@@ -37,6 +37,12 @@ export function openQuestion(
   return undefined
 }
 
+/** The question that the rollback under way waits for; undefined where it waits for nobody, or none is under way. */
+export function heldBy(run: Run): ReturnType<typeof openQuestion> {
+  const rollback = run.state.status === 'rolling_back' ? run.rollbacks.get(run.state.rollback) : undefined
+  return rollback && openQuestion(run, rollback)
+}
+
 /** True when the rollback's question of that kind was put, whatever came of it; but for "ask them again". */
 export function wasAsked(run: Run, rollback: Rollback, kind: RollbackQuestionKind): boolean {
   for (const approval of run.approvals.values()) {

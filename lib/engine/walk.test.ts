@@ -221,7 +221,7 @@ describe('a rollback of a walk', () => {
     expect(choose(running, 'a')).toThrow(
       expect.objectContaining({
         code: 'rollback_busy',
-        message: 'b is still running; wait for it, then go on',
+        message: '"b" is still running; wait for it, then go on',
       }),
     )
     const unknown = [started('b', { consequence: 'reversible' }), checkpointed('b')]
@@ -230,7 +230,7 @@ describe('a rollback of a walk', () => {
     expect(choose(waiting, 'a')).toThrow(
       expect.objectContaining({
         code: 'rollback_busy',
-        message: 'Nobody knows yet whether b took effect; answer that, then go on',
+        message: 'Nobody knows yet whether "b" took effect; answer that, then go on',
       }),
     )
     const question = runOf(loop, [...before, approvalAsked('b'), ...back, goneOn('a')])

@@ -346,9 +346,9 @@ describe('a target that somebody else changed since', () => {
   it('is not promised by the plan or its scopes, but what comes of overwriting it is said', () => {
     const { counts, sentence, scopes } = plan({ changedSince: true })
     expect(counts).toMatchObject({ restored: 1, changed: 1, agents: 0 })
-    expect(sentence).toMatch(/^Asks first about 1 step changed since/)
+    expect(sentence).toMatch(/^Asks first about 1 step whose target was changed since/)
     expect(scopes[0]).toMatchObject({
-      ...{ scope: 'single', sentence: 'Asks first about 1 step changed since.' },
+      ...{ scope: 'single', sentence: 'Asks first about 1 step whose target was changed since.' },
       overwriting: 'Restores 1 step.',
     })
     expect(plan({}).counts).not.toHaveProperty('changed')
@@ -552,7 +552,7 @@ describe('words and outcomes', () => {
     }
     expect(planSentence(counts)).toBe('Restores 3 steps on 2 agents, compensates 1, leaves 4.')
     expect(planSentence({ ...counts, changed: 2, agents: 1 })).toBe(
-      'Restores 1 step on 1 agent, compensates 1, asks first about 2 changed since, leaves 4.',
+      'Restores 1 step on 1 agent, compensates 1, asks first about 2 whose targets were changed since, leaves 4.',
     )
     expect(planSentence({ ...counts, restored: 0, irreversible: 1, agents: 0 })).toBe(
       'Compensates 1 step, cannot undo 1, leaves 4.',

@@ -5,7 +5,7 @@ import type { ChangedBy, PlanFate } from './terms'
 /**
  * "Restores 3 steps on 2 agents, compensates 1, only sets back 1, leaves 4." The first count carries the noun. A step
  * without a checkpoint changed nothing outside and is never counted among those that are taken back; nor is one that
- * somebody else changed since: "Asks first about 2 steps changed since, leaves 3."
+ * somebody else changed since: "Asks first about 2 steps whose targets were changed since, leaves 3."
  */
 export function planSentence(counts: PlanCounts): string {
   const { changed = 0 } = counts
@@ -21,7 +21,7 @@ export function planSentence(counts: PlanCounts): string {
   const said = parts.filter(([, count]) => count > 0)
   if (said.length === 0) return 'Leaves everything as it is.'
   const words = said.map(([verb, count], at) => {
-    const why = verb === asksFirst ? ' changed since' : ''
+    const why = verb === asksFirst ? ` ${whoseTargets(count)}` : ''
     if (at > 0) return `${verb} ${count}${why}`
     const noun = count === 1 ? 'step' : 'steps'
     const isActing = verb === 'restores' || verb === 'compensates'
@@ -32,6 +32,11 @@ export function planSentence(counts: PlanCounts): string {
 }
 
 const asksFirst = 'asks first about'
+
+/** Of one step or of several, as a sentence goes on that has named them. */
+export function whoseTargets(steps: number): string {
+  return steps === 1 ? 'whose target was changed since' : 'whose targets were changed since'
+}
 
 function onAgents(agents: number): string {
   if (agents === 0) return ''

@@ -71,10 +71,11 @@ function stateOf({
   }
 }
 
-/** Rows as lists show them, with what those that run, or ask nobody themselves, wait for below them. */
+/** Rows as lists show them, with what those that run, go back, or ask nobody themselves, wait for below them. */
 export async function rowsWithWaits(installation: Installation, records: RunRecord[]): Promise<RunRow[]> {
   const held = ({ status, openApprovals }: RunRecord) => status === 'waiting' && openApprovals === 0
-  const running = records.filter((run) => run.status === 'running' || held(run)).map(({ runId }) => runId)
+  const moves = ({ status }: RunRecord) => status === 'running' || status === 'rolling_back'
+  const running = records.filter((run) => moves(run) || held(run)).map(({ runId }) => runId)
   const below = await waitsBelow(installation, running)
   return records.map((record) => {
     const row = runRowOf(record)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evolve, newRun } from '@/lib/engine/evolve'
 import type { Fact, FactBody } from '@/lib/engine/facts'
+import * as histories from '@/lib/engine/histories'
 import type { Run } from '@/lib/engine/run'
 import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import { indexGraph } from '@/lib/workflow/graph-index'
@@ -132,6 +133,26 @@ describe('the frame of a run', () => {
     const frame = frameOf(run)
     expect(frame.nodes.get('a')?.shown).toBe('waiting')
     expect(frame.headline).toEqual({ shown: 'waiting', words: 'waiting for operator:oncall', since: 2000 })
+  })
+
+  it('says of a rollback that is under way whether it waits for somebody', () => {
+    const words = [
+      histories.begun(),
+      histories.started('a'),
+      histories.done('a'),
+      histories.rollbackAsked('a'),
+    ]
+    expect(headlineOf(histories.runOf(chain, words))).toMatchObject({ words: 'rolling back' })
+    const question = {
+      kind: 'rollback_critical',
+      action: histories.planOf('a'),
+      role: 'operator:oncall',
+    } as const
+    const asked = histories.runOf(chain, [...words, histories.approvalAsked('a', question)])
+    expect(headlineOf(asked)).toMatchObject({
+      shown: 'waiting',
+      words: 'rollback waiting for operator:oncall',
+    })
   })
 
   it('shows what stands behind a failed step as skipped', () => {

@@ -16,6 +16,7 @@ import { noEndReported } from '@/lib/engine/evolve-reported'
 import type { Actor } from '@/lib/engine/facts'
 import { flaggedAfterEnd, isFlagged } from '@/lib/engine/flagged'
 import { endingOf } from '@/lib/engine/outcome'
+import { heldBy } from '@/lib/engine/rollback-question'
 import type { Run, RunStatus, SeenCircuit, Visit, VisitError, VisitState } from '@/lib/engine/run'
 import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
 import { nodeKind } from '@/lib/nodes/registry'
@@ -446,12 +447,12 @@ export function headlineOf(run: Run): Headline {
       }
     case 'cancelling':
       return { shown: 'running', words: `cancelling, asked by ${plainActor(state.by)}` }
-    case 'rolling_back':
-      return {
-        shown: 'rolled_back',
-        words: 'rolling back',
-        since: run.rollbacks.get(state.rollback)?.askedAt,
-      }
+    case 'rolling_back': {
+      const question = heldBy(run)
+      return question
+        ? { shown: 'waiting', words: `rollback waiting for ${question.role}`, since: question.askedAt }
+        : { shown: 'rolled_back', words: 'rolling back', since: run.rollbacks.get(state.rollback)?.askedAt }
+    }
     case 'rolled_back':
       return { shown: 'waiting', words: 'rolled back, waiting for a choice: end it, or go on' }
     case 'ended':

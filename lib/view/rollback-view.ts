@@ -24,7 +24,12 @@ export function rollbackViewOf(run: Run, runId: string, rollback: Rollback): Rol
     votes: [...rollback.votes.values()].map((vote) => ({ ...vote })),
     ...(rollback.decided && { decided: { ...rollback.decided } }),
     ...(question && {
-      question: { approval: question.id, kind: question.kind, sentence: question.sentence },
+      question: {
+        approval: question.id,
+        kind: question.kind,
+        sentence: question.sentence,
+        role: question.role,
+      },
     }),
     acts: [...rollback.acts].map(([checkpoint, act]) => actViewOf(run, checkpoint, act)),
     ...(supersedes && { supersedes }),

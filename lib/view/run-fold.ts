@@ -10,12 +10,14 @@
 import type { JsonObject } from '@/lib/base/json'
 import { type Claims, parseClaims } from '@/lib/ect/claims'
 import { decodeJws, TOKEN_TYPES, unverifiedPayload } from '@/lib/ect/jws'
+import { broaderScopes } from '@/lib/engine/broader-scopes'
 import { evolveShared } from '@/lib/engine/copy-run'
 import { newRun } from '@/lib/engine/evolve'
 import { factOf } from '@/lib/engine/fact-codec'
 import type { Fact } from '@/lib/engine/facts'
 import type { Run, Visit } from '@/lib/engine/run'
 import { resumesAt } from '@/lib/engine/walk'
+import type { RollbackScope } from '@/lib/rollback/terms'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import { type Dependent, dependentsOf } from './dependents'
@@ -235,6 +237,11 @@ export class RunFold {
   /** Rollbacks of this run, oldest first. */
   rollbacks(run: string): RollbackView[] {
     return [...this.#run.rollbacks.values()].map((rollback) => rollbackViewOf(this.#run, run, rollback))
+  }
+
+  /** Scopes that would take back more than that rollback does. */
+  broaderScopes(rollback: RollbackView): RollbackScope[] {
+    return broaderScopes(this.#run, rollback)
   }
 
   /** The steps that were made from what that one gave. */

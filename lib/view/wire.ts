@@ -331,7 +331,13 @@ export interface RollbackView {
   votes: RollbackVoteView[]
   decided?: RollbackDecisionView
   /** The open question it waits for. */
-  question?: { approval: string; kind: 'rollback_unprepared' | 'rollback_critical'; sentence: string }
+  question?: {
+    approval: string
+    kind: 'rollback_unprepared' | 'rollback_critical'
+    sentence: string
+    /** Whoever holds it may answer. */
+    role: string
+  }
   acts: RollbackActView[]
   /** The narrower rollback it took over, and the broader one that took it over. */
   supersedes?: string
@@ -579,6 +585,8 @@ export interface OpenedBundle {
   run: string
   runs: number
   tokens: number
+  /** The state it shows: the time of its newest token, ms since the epoch. */
+  at: number
   /** False when it was opened although it does not verify; `fault` says why. */
   holds: boolean
   fault?: string

@@ -21,6 +21,7 @@ import {
 } from '@/lib/rollback/plan'
 import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
 import type { Snapshot } from '@/lib/runners/runner'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { boundedMap } from './bounded'
 import { changedByOthers, stateNow } from './changed-since'
 import { criticalBelow } from './critical-below'
@@ -194,7 +195,7 @@ function nodeOfCheckpoint(run: Run, jti: string): string {
   if (current?.visit === ref.visit) return ref.node
   throw new Problem(
     'rollback_nothing',
-    `The checkpoint is of visit ${ref.visit} of ${ref.node}, which is in visit ${current?.visit ?? 0} now; roll back to before that one`,
+    `The checkpoint is of visit ${ref.visit} of "${labelOf(run.graph, ref.node)}", which is in visit ${current?.visit ?? 0} now; roll back to before that one`,
   )
 }
 
