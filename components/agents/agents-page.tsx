@@ -7,6 +7,7 @@ import { ChevronLeft } from 'lucide-react'
 import { useSearchParams } from 'next/navigation'
 import { useCallback, useState } from 'react'
 import { BreakerMark } from '@/components/breakers/breaker-mark'
+import { NotHere } from '@/components/shell/not-here'
 import { PageHead } from '@/components/shell/page-head'
 import { Button } from '@/components/ui/button'
 import { cx } from '@/components/ui/cx'
@@ -118,7 +119,12 @@ function Loaded({
   const me = useMe().data
   const mayOperate = me !== undefined && satisfies(me.roles, 'operator')
   const [asked, open] = useOpenAgent()
-  const shown = agents.find(({ id }) => id === asked) ?? (small ? undefined : agents[0])
+  const known = agents.find(({ id }) => id === asked)
+  const shown = known ?? (small ? undefined : agents[0])
+  const missing =
+    asked === undefined || known
+      ? undefined
+      : { what: 'agent', asked, instead: shown ? `${shown.name} is shown` : 'these are all there are' }
   const select = (id: string) => open(id, small ? 'push' : 'replace')
   const step = (by: 1 | -1) => {
     const at = agents.findIndex(({ id }) => id === shown?.id)
@@ -151,31 +157,36 @@ function Loaded({
     )
   }
   return (
-    <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] md:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]">
-      <ul className="min-h-0 overflow-auto md:border-r" aria-label="Agents">
-        {agents.map((agent) => {
-          const inLab = lab?.find(({ id }) => id === agent.id)
-          const selected = agent.id === shown?.id
-          return (
-            <li key={agent.id} className={cx('border-b', selected ? 'bg-selected' : 'hover:bg-hover')}>
-              <AgentLine
-                agent={agent}
-                troubled={of(agent.id).find((row) => row.downstream.id === agent.id && isTroubled(row))}
-                selected={selected}
-                onSelect={() => select(agent.id)}
-              />
-              {inLab?.fault && (
-                <p className="flex items-center gap-3 px-4 pb-2 text-ink-2">
-                  <span className="min-w-0 flex-1 text-t1">Made to fail: {faultKinds[inLab.fault.kind]}</span>
-                  {mayOperate && <SetRight name={inLab.name} brief />}
-                </p>
-              )}
-            </li>
-          )
-        })}
-      </ul>
-      {!small && <div className="min-h-0 overflow-auto">{panel}</div>}
-    </div>
+    <>
+      <NotHere of={missing} />
+      <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] md:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]">
+        <ul className="min-h-0 overflow-auto md:border-r" aria-label="Agents">
+          {agents.map((agent) => {
+            const inLab = lab?.find(({ id }) => id === agent.id)
+            const selected = agent.id === shown?.id
+            return (
+              <li key={agent.id} className={cx('border-b', selected ? 'bg-selected' : 'hover:bg-hover')}>
+                <AgentLine
+                  agent={agent}
+                  troubled={of(agent.id).find((row) => row.downstream.id === agent.id && isTroubled(row))}
+                  selected={selected}
+                  onSelect={() => select(agent.id)}
+                />
+                {inLab?.fault && (
+                  <p className="flex items-center gap-3 px-4 pb-2 text-ink-2">
+                    <span className="min-w-0 flex-1 text-t1">
+                      Made to fail: {faultKinds[inLab.fault.kind]}
+                    </span>
+                    {mayOperate && <SetRight name={inLab.name} brief />}
+                  </p>
+                )}
+              </li>
+            )
+          })}
+        </ul>
+        {!small && <div className="min-h-0 overflow-auto">{panel}</div>}
+      </div>
+    </>
   )
 }
 

@@ -6,6 +6,7 @@ import { Textarea } from '@/components/ui/field'
 import { Kbd } from '@/components/ui/kbd'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { sentenceOf } from '@/lib/ui/api'
+import { useOpened } from '@/lib/ui/opened'
 import { useComment } from '@/lib/ui/queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import type { ApprovalCard } from '@/lib/view/wire'
@@ -17,8 +18,9 @@ export function Comments({ card }: { card: ApprovalCard }) {
   const send = useComment(card.id)
   const field = useRef<HTMLTextAreaElement>(null)
   const open = card.state === 'open'
-  useShortcuts({ m: open ? () => field.current?.focus() : undefined })
-  if (!open && card.comments.length === 0) return null
+  const opened = useOpened()
+  useShortcuts({ m: open && !opened ? () => field.current?.focus() : undefined })
+  if ((!open || opened) && card.comments.length === 0) return null
   const submit = () => {
     const comment = text.trim()
     if (comment && !send.isPending) send.mutate(comment, { onSuccess: () => setText('') })
@@ -39,7 +41,7 @@ export function Comments({ card }: { card: ApprovalCard }) {
           </li>
         ))}
       </ol>
-      {open && (
+      {open && !opened && (
         <div className="mt-3 flex items-start gap-2">
           <Textarea
             ref={field}

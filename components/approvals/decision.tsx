@@ -8,6 +8,7 @@ import { Skeleton } from '@/components/ui/skeleton'
 import { warn } from '@/components/ui/toast'
 import type { Verdict } from '@/lib/hitl/terms'
 import { isApiProblem, isRefusal, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
+import { useOpened } from '@/lib/ui/opened'
 import { useApproval, useDecide, useMe } from '@/lib/ui/queries'
 import { isChangedSince } from '@/lib/view/warning'
 import type { ApprovalCard } from '@/lib/view/wire'
@@ -206,6 +207,7 @@ function PhoneBar({
   place: { at: number; of: number } | undefined
   onBack: (() => void) | undefined
 }) {
+  const opened = useOpened()
   return (
     <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-canvas pr-4 md:hidden">
       <button
@@ -223,7 +225,7 @@ function PhoneBar({
         </span>
       )}
       <span className="flex-1" />
-      <LiveMark brief />
+      {!opened && <LiveMark brief />}
     </header>
   )
 }

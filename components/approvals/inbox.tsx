@@ -1,5 +1,6 @@
 'use client'
 import { ChevronDown } from 'lucide-react'
+import Link from 'next/link'
 import { useSearchParams } from 'next/navigation'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from '@/components/ui/button'
@@ -14,6 +15,7 @@ import type { ApprovalKind } from '@/lib/hitl/terms'
 import { count } from '@/lib/ui/format-time'
 import type { ApprovalShow } from '@/lib/ui/keys'
 import { links } from '@/lib/ui/links'
+import { useOpened } from '@/lib/ui/opened'
 import { useApprovals } from '@/lib/ui/queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import type { ApprovalRow } from '@/lib/view/wire'
@@ -235,9 +237,12 @@ function answerKeys(row: ApprovalRow | undefined): [key: string, word: string][]
 }
 
 function NothingHere({ show, phone = false }: { show: ApprovalShow; phone?: boolean }) {
+  const opened = useOpened()
   return (
     <div className={cx('flex flex-1', phone ? 'md:hidden' : 'max-md:hidden')}>
-      {show === 'open' ? (
+      {opened ? (
+        <NotInBundle show={show} />
+      ) : show === 'open' ? (
         <EmptyState
           title="Nothing waits for you"
           action={
@@ -255,5 +260,22 @@ function NothingHere({ show, phone = false }: { show: ApprovalShow; phone?: bool
         </EmptyState>
       )}
     </div>
+  )
+}
+
+function NotInBundle({ show }: { show: ApprovalShow }) {
+  if (show === 'decided')
+    return <EmptyState title="Nobody decided anything">No question of its runs was answered.</EmptyState>
+  return (
+    <EmptyState
+      title="No question was open"
+      action={
+        <Button asChild>
+          <Link href={links.approvals({ show: 'decided' })}>See what was decided</Link>
+        </Button>
+      }
+    >
+      At the moment this bundle shows, none of its runs waited for a person.
+    </EmptyState>
   )
 }

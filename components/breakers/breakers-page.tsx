@@ -7,6 +7,7 @@
 import { ChevronDown, ChevronLeft } from 'lucide-react'
 import Link from 'next/link'
 import { useEffect, useMemo, useState } from 'react'
+import { NotHere } from '@/components/shell/not-here'
 import { PageHead } from '@/components/shell/page-head'
 import { Button } from '@/components/ui/button'
 import { cx } from '@/components/ui/cx'
@@ -15,6 +16,7 @@ import { ErrorNote } from '@/components/ui/error-note'
 import { Menu, MenuChoice } from '@/components/ui/menu'
 import { PageHelp } from '@/components/ui/page-help'
 import { Skeleton } from '@/components/ui/skeleton'
+import { isApiProblem } from '@/lib/ui/api'
 import { useCircuit, useCircuits, useServerNow } from '@/lib/ui/circuit-queries'
 import { links } from '@/lib/ui/links'
 import { useShortcuts } from '@/lib/ui/shortcuts'
@@ -115,7 +117,11 @@ function Loaded({
   useEffect(() => {
     if (pinned === undefined && first !== undefined) setPinned(first)
   }, [pinned, first])
-  const selected = view.circuit ?? (small ? undefined : (rows.find(({ id }) => id === pinned)?.id ?? first))
+  const asked = useCircuit(view.circuit)
+  const isMissing = isApiProblem(asked.error, 'not_found')
+  const selected =
+    (isMissing ? undefined : view.circuit) ??
+    (small ? undefined : (rows.find(({ id }) => id === pinned)?.id ?? first))
   const detail = useCircuit(selected)
   const row = data.items.find(({ id }) => id === selected) ?? detail.data?.pages[0]?.row
   const open = (id: string) => change({ circuit: id, part: undefined }, small ? 'push' : 'replace')
@@ -153,7 +159,7 @@ function Loaded({
     <Skeleton what="the breaker" lines={5} row={44} />
   ) : null
 
-  if (small && view.circuit !== undefined) {
+  if (small && view.circuit !== undefined && !isMissing) {
     return (
       <div className="min-h-0 flex-1 overflow-auto">
         <div className="border-b px-1">
@@ -167,23 +173,36 @@ function Loaded({
     )
   }
   return (
-    <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_376px] xl:grid-cols-[minmax(0,1fr)_440px]">
-      {!small &&
-        (rows.length > 0 ? (
-          <CircuitMap rows={rows} now={now} selected={selected} onSelect={open} />
-        ) : (
-          <AllWell onAll={() => change({ show: undefined })} />
-        ))}
-      <div className="min-h-0 overflow-auto">
-        {!small && panel}
-        {small && rows.length === 0 ? (
-          <AllWell onAll={() => change({ show: undefined })} />
-        ) : (
-          rows.length > 0 && <CircuitList rows={rows} now={now} selected={selected} onSelect={open} />
-        )}
-        <ForcedNotes rows={rows.filter(({ id }) => small || id !== selected)} now={now} />
+    <>
+      <NotHere
+        of={
+          isMissing && view.circuit !== undefined
+            ? {
+                what: 'breaker',
+                asked: view.circuit,
+                instead: row ? `${row.downstream.name} is shown` : 'these are all there are',
+              }
+            : undefined
+        }
+      />
+      <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_376px] xl:grid-cols-[minmax(0,1fr)_440px]">
+        {!small &&
+          (rows.length > 0 ? (
+            <CircuitMap rows={rows} now={now} selected={selected} onSelect={open} />
+          ) : (
+            <AllWell onAll={() => change({ show: undefined })} />
+          ))}
+        <div className="min-h-0 overflow-auto">
+          {!small && panel}
+          {small && rows.length === 0 ? (
+            <AllWell onAll={() => change({ show: undefined })} />
+          ) : (
+            rows.length > 0 && <CircuitList rows={rows} now={now} selected={selected} onSelect={open} />
+          )}
+          <ForcedNotes rows={rows.filter(({ id }) => small || id !== selected)} now={now} />
+        </div>
       </div>
-    </div>
+    </>
   )
 }
 

@@ -8,6 +8,7 @@ import Link from 'next/link'
 import { useSearchParams } from 'next/navigation'
 import { useCallback, useMemo } from 'react'
 import { Position } from '@/components/artifacts/marks'
+import { NotHere } from '@/components/shell/not-here'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { EmptyState } from '@/components/ui/empty-state'
@@ -15,6 +16,7 @@ import { ErrorNote } from '@/components/ui/error-note'
 import { PageHelp } from '@/components/ui/page-help'
 import { Segmented } from '@/components/ui/segmented'
 import { Skeleton } from '@/components/ui/skeleton'
+import { clip } from '@/lib/base/clip'
 import { useRunLedger } from '@/lib/ui/ledger'
 import { links } from '@/lib/ui/links'
 import { useRunDetail } from '@/lib/ui/run-queries'
@@ -75,9 +77,9 @@ function Compared({ run, other, a, b }: { run: string; other: string; a: Opened;
   }, [])
   const onlyDiffering = search.get('show') === 'differing'
   const visits = onlyDiffering ? compared.visits.filter((visit) => !isSame(visit)) : compared.visits
-  const asked = visits.findIndex(
-    ({ node, visit }) => node === search.get('node') && String(visit) === (search.get('visit') ?? '1'),
-  )
+  const [askedNode, askedVisit] = [search.get('node'), search.get('visit') ?? '1']
+  const isAsked = ({ node, visit }: ComparedVisit) => node === askedNode && String(visit) === askedVisit
+  const asked = visits.findIndex(isAsked)
   // What differs first is what a person came for.
   const chosen =
     asked !== -1
@@ -132,6 +134,18 @@ function Compared({ run, other, a, b }: { run: string; other: string; a: Opened;
           </PageHelp>
         </span>
       </div>
+      <NotHere
+        of={
+          askedNode === null || compared.visits.some(isAsked)
+            ? undefined
+            : {
+                what: askedVisit === '1' ? 'step' : `visit ${clip(askedVisit, 12)} of a step`,
+                asked: askedNode,
+                where: 'in either run',
+                instead: 'the first that differs is shown',
+              }
+        }
+      />
       <div className="flex min-h-11 shrink-0 flex-wrap items-center gap-x-4 gap-y-1 border-b px-4 py-1.5">
         <p role="status" className="min-w-0 flex-1">
           {comparedSentence(compared)}

@@ -13,6 +13,7 @@ import { Tag } from '@/components/ui/tag'
 import { absoluteTime, clockTime, duration } from '@/lib/ui/format-time'
 import type { useVerification } from '@/lib/ui/ledger-verify'
 import { links } from '@/lib/ui/links'
+import { useEndWords } from '@/lib/ui/opened'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RunDetail, WaitsIn } from '@/lib/view/wire'
 import { RunMenu } from './run-menu'
@@ -55,7 +56,9 @@ export function RunHead({
 }) {
   const { headline } = shown.frame
   const past = at !== undefined && asOf !== undefined
-  const waits = !past && fold.status === 'running' && headline.shown !== 'waiting' ? waitsIn : undefined
+  const end = useEndWords()
+  const moves = fold.status === 'running' || fold.status === 'rolling_back'
+  const waits = !past && moves && headline.shown !== 'waiting' ? waitsIn : undefined
   const { id, workflow } = detail.row
   return (
     <div className="flex min-h-11 shrink-0 items-center gap-3 whitespace-nowrap border-b px-4 max-md:flex-wrap max-md:gap-x-2 max-md:gap-y-0 max-md:py-1.5">
@@ -127,7 +130,7 @@ export function RunHead({
       {past && (
         // On a phone it stands with the film, under the thumb.
         <Button size="sm" className="max-md:hidden" onClick={onNow} aria-keyshortcuts="Escape">
-          Back to now
+          {end.back}
         </Button>
       )}
       <span className="flex-1 max-md:hidden" />

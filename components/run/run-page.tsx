@@ -11,12 +11,13 @@
  * any step; when the stream is lost, the shell says so and the picture keeps its age.
  */
 import { useRouter } from 'next/navigation'
-import { memo, useCallback, useDeferredValue, useMemo, useState } from 'react'
+import { memo, useCallback, useContext, useDeferredValue, useMemo, useState } from 'react'
 import { useCameByItself } from '@/components/approvals/key-guard'
 import { ArtifactsPane } from '@/components/artifacts/artifacts-pane'
 import { useFlagging } from '@/components/rollback/flag-dialog'
 import { isToChoose, RollbackChoice } from '@/components/rollback/rollback-choice'
 import { RunGraph } from '@/components/run-graph/run-graph'
+import { NotHere } from '@/components/shell/not-here'
 import { CausePanel } from '@/components/timeline/cause-panel'
 import { RunTimeline } from '@/components/timeline/run-timeline'
 import { type Moment, MomentContext, seqFrom, useMoment } from '@/components/timeline/use-moment'
@@ -38,6 +39,7 @@ import { DecisionsPane } from './decisions-pane'
 import { Inspector } from './inspector'
 import { LedgerTable } from './ledger-table'
 import { NestedRun } from './nested-run'
+import { notInRun } from './not-in-run'
 import { RunHead } from './run-head'
 import { RunSummary } from './run-summary'
 import { type RunShow, RunTabs, showFrom } from './run-tabs'
@@ -129,6 +131,8 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
     at,
     asOf: at === undefined ? undefined : fold.timeline.timeOf(at),
   }
+  const standsAt = useContext(StoppedClock)
+  const clock = shown.asOf ?? standsAt
   const begun = fold.seq > 0 && !coming
   const past = shown.at !== undefined
   const verification = useVerification(run, ledger, fold.seq, ledger.status === 'following')
@@ -139,6 +143,14 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
   const wide = show === 'artifacts'
   // What needs someone is what a person came for, unless they say otherwise.
   const node = selectedNode({ view, fold, below, at: shown.at, dismissed: dismissed || !begun })
+  const missing = notInRun(view, {
+    hasNode: (id) => fold.index.nodes.has(id),
+    hasVisit: (id, visit) => fold.visit(id, visit) !== undefined,
+    seq: fold.seq,
+    reading: ledger.status === 'reading',
+    artifacts: fold.timeline.artifacts,
+    shown: node === undefined ? undefined : labelOf(fold, node),
+  })
   const select = (id: string | undefined) => {
     setDismissed(id === undefined)
     change({ node: id, visit: undefined, token: undefined, cause: undefined })
@@ -174,7 +186,7 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
   const chosen = useMemo(() => ({ node, visit }), [node, visit])
   return (
     <>
-      <StoppedClock value={shown.asOf}>
+      <StoppedClock value={clock}>
         <RunHead
           detail={detail}
           fold={fold}
@@ -190,6 +202,7 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
           onShow={onShow}
         />
       </StoppedClock>
+      <NotHere of={missing} />
       {flagging.dialog}
       <RunTabs tabs={tabsOf(fold)} show={show} onShow={onShow} />
       {!past && <StandsStill run={run} detail={detail} fold={fold} />}
@@ -213,7 +226,7 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
             wide ? 'max-md:flex-1' : 'border-r max-md:shrink-0',
           )}
         >
-          <StoppedClock value={shown.asOf}>
+          <StoppedClock value={clock}>
             <div
               className={cx(
                 'min-h-0 flex-1 max-md:border-b',
@@ -284,7 +297,7 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
           )}
         </div>
         {!wide && (
-          <StoppedClock value={shown.asOf}>
+          <StoppedClock value={clock}>
             <Side
               run={run}
               detail={detail}

@@ -22,4 +22,12 @@ describe('the sentence of the overview', () => {
       '1 rolled-back run waits for a choice, 1 run stands still, 0 runs ended today.',
     )
   })
+  it('tells of a bundle as it was, and never as if it went on', () => {
+    expect(overviewSentence({ ...none, waiting: 1, toChoose: 2, running: 1 }, 'was')).toBe(
+      '1 question waited for a person, 2 rolled-back runs waited for a choice, 1 was running.',
+    )
+    expect(overviewSentence({ ...none, endedToday: 1 }, 'was')).toBe(
+      'Nothing needed a person, 1 run had ended that day.',
+    )
+  })
 })

@@ -11,6 +11,7 @@ import { ErrorNote } from '@/components/ui/error-note'
 import { PageHelp } from '@/components/ui/page-help'
 import { Skeleton } from '@/components/ui/skeleton'
 import { links } from '@/lib/ui/links'
+import { useOpened } from '@/lib/ui/opened'
 import { useOverview } from '@/lib/ui/queries'
 import type { Overview as OverviewData, RunRow } from '@/lib/view/wire'
 import { BreakerLine } from './breaker-line'
@@ -20,6 +21,7 @@ import { RunListItem } from './run-list-item'
 /** What needs a person, what is failing, what is running, and what was lately. The sentence alone must be enough. */
 export function Overview() {
   const query = useOverview()
+  const opened = useOpened()
   const data = query.data
   return (
     <>
@@ -40,6 +42,8 @@ export function Overview() {
         />
       ) : !data ? (
         <Skeleton what="the overview" lines={10} row={44} />
+      ) : isBlank(data) && opened ? (
+        <EmptyState title="This bundle shows no run">No token of it could be read.</EmptyState>
       ) : isBlank(data) ? (
         <EmptyState
           title="Nothing has run yet"
@@ -64,6 +68,7 @@ function isBlank({ counts, recent }: OverviewData): boolean {
 
 function Rooms({ data }: { data: OverviewData }) {
   const waiting = byUrgency(data.waiting)
+  const opened = useOpened()
   const router = useRouter()
   const open = useCallback((id: string) => router.push(links.approvals({ item: id })), [router])
   return (
@@ -72,7 +77,7 @@ function Rooms({ data }: { data: OverviewData }) {
         aria-live="polite"
         className="text-balance border-b px-4 py-6 text-t3 font-medium tracking-[-0.01em]"
       >
-        {overviewSentence(data.counts)}
+        {overviewSentence(data.counts, opened ? 'was' : 'is')}
       </h2>
       <BreakerLine />
       <div className="grid lg:grid-cols-2 lg:[&>*:nth-child(odd)]:border-r">
@@ -84,7 +89,7 @@ function Rooms({ data }: { data: OverviewData }) {
             {...(data.counts.waiting > 0
               ? { href: links.approvals(), all: 'All questions' }
               : { href: links.runs({ status: 'rolled_back' }), all: 'All that wait for a choice' })}
-            empty="Nothing is held."
+            empty={opened ? 'Nothing was held.' : 'Nothing is held.'}
           >
             {waiting.map((row) => (
               <InboxItem key={row.id} row={row} selected={false} onSelect={open} />
@@ -101,7 +106,7 @@ function Rooms({ data }: { data: OverviewData }) {
             total={data.counts.failing}
             href={links.runs({ status: 'failed' })}
             all="All that failed"
-            empty="Nothing has failed."
+            empty={opened ? 'Nothing had failed.' : 'Nothing has failed.'}
             when="ended"
           />
           <RunList
@@ -110,7 +115,7 @@ function Rooms({ data }: { data: OverviewData }) {
             total={data.counts.running}
             href={links.runs({ status: 'running' })}
             all="All that run"
-            empty="Nothing runs now."
+            empty={opened ? 'Nothing was running.' : 'Nothing runs now.'}
             when="took"
           />
           {data.resting.length > 0 && (
@@ -129,7 +134,7 @@ function Rooms({ data }: { data: OverviewData }) {
             runs={data.recent}
             href={links.runs()}
             all="All runs"
-            empty="No other run has ended yet."
+            empty={opened ? 'No other run had ended.' : 'No other run has ended yet.'}
             when="ended"
           />
         </div>

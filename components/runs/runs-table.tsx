@@ -21,6 +21,7 @@ import { count } from '@/lib/ui/format-time'
 import type { RunFilter } from '@/lib/ui/keys'
 import { links } from '@/lib/ui/links'
 import { useMedia } from '@/lib/ui/media'
+import { useOpened } from '@/lib/ui/opened'
 import { useRuns, useWorkflows } from '@/lib/ui/queries'
 import { shortId } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
@@ -37,6 +38,7 @@ const keyWords: [string, string][] = [
 /** Every run, newest first. The filter is the address; rows beyond the screen are not drawn, pages come as one scrolls. */
 export function Runs() {
   const params = useSearchParams()
+  const opened = useOpened()
   const filter = useMemo(() => filterOf(params), [params])
   const query = useRuns(filter)
   const rows = useMemo(() => query.data?.pages.flatMap((page) => page.items), [query.data])
@@ -48,9 +50,11 @@ export function Runs() {
       <PageHead title="Runs" className="max-md:h-auto max-md:min-h-14 max-md:flex-wrap max-md:py-2">
         <Filters filter={filter} onChange={setFilter} />
         <span className="flex-1" />
-        <Button asChild size="sm">
-          <Link href={links.workflows}>Start a run</Link>
-        </Button>
+        {!opened && (
+          <Button asChild size="sm">
+            <Link href={links.workflows}>Start a run</Link>
+          </Button>
+        )}
         <PageHelp page="Runs" keys={keyWords}>
           Every run of every workflow, newest first, with how far it is. A run is its ledger: open one to see
           each signed step, decide, or take steps back.
@@ -81,6 +85,8 @@ export function Runs() {
         >
           Nothing matches this filter. Names and ids match in part; a status matches what the run is now.
         </EmptyState>
+      ) : opened ? (
+        <EmptyState title="This bundle shows no run">No token of it could be read.</EmptyState>
       ) : (
         <EmptyState
           title="Nothing has run yet"

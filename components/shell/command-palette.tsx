@@ -8,12 +8,13 @@ import { WorkflowsIcon } from '@/components/ui/icons'
 import { Kbd } from '@/components/ui/kbd'
 import { runLook, StateShape } from '@/components/ui/state'
 import { links } from '@/lib/ui/links'
+import { useOpened } from '@/lib/ui/opened'
 import { useApprovals, useRuns, useWorkflows } from '@/lib/ui/queries'
 import { shortId } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import { chooseTheme } from '@/lib/ui/theme'
 import type { ApprovalRow, RunRow, WorkflowRow } from '@/lib/view/wire'
-import { rooms } from './rooms'
+import { roomsOf } from './rooms'
 
 /** The search of the top line: finds a run, a workflow, a question, a command. ⌘K or Ctrl+K from anywhere. */
 export function CommandPalette() {
@@ -52,6 +53,7 @@ export function CommandPalette() {
 function Palette({ onDone }: { onDone: () => void }) {
   const [text, setText] = useState('')
   const found = useFound(text)
+  const opened = useOpened() !== undefined
   const { list, ...marked } = useFirstMarked(text, found)
   const router = useRouter()
   const go = (href: string) => () => {
@@ -78,7 +80,7 @@ function Palette({ onDone }: { onDone: () => void }) {
         </Command.Empty>
         <Found found={found} go={go} />
         <Group heading="Go to">
-          {rooms.map((room) => (
+          {roomsOf(opened).map((room) => (
             <Item key={room.href} value={`go to ${room.word}`} onSelect={go(room.href)} icon={room.icon}>
               {room.word}
             </Item>

@@ -1,9 +1,12 @@
+'use client'
 import { CutIcon, VerifiedIcon } from '@/components/ui/icons'
+import { absoluteTime } from '@/lib/ui/format-time'
+import { useHydrated } from '@/lib/ui/hydrated'
 import type { OpenedBundle } from '@/lib/view/wire'
 
-/** On every page of a console that shows a bundle: what is looked at, and whether it holds. */
+/** On every page of a console that shows a bundle: what is looked at, as of when, and whether it holds. */
 export function OpenedBar({ opened }: { opened: OpenedBundle }) {
-  const { file, tokens, runs, holds, fault, keysGiven } = opened
+  const { file, at, tokens, runs, holds, fault, keysGiven } = opened
   if (!holds) {
     return (
       <div
@@ -13,7 +16,8 @@ export function OpenedBar({ opened }: { opened: OpenedBundle }) {
         <CutIcon className="shrink-0 text-failed-mark" />
         <b className="whitespace-nowrap text-failed-ink">Does not verify.</b>
         <span className="min-w-0 wrap-anywhere">
-          Opened from <bdi>{file}</bdi>, read-only. {fault} Believe nothing here without the original.
+          Opened from <bdi>{file}</bdi>, read-only, as of <AsOf at={at} />. {fault} Believe nothing here
+          without the original.
         </span>
       </div>
     )
@@ -25,7 +29,7 @@ export function OpenedBar({ opened }: { opened: OpenedBundle }) {
     >
       <VerifiedIcon className="shrink-0 text-done-mark" />
       <span className="min-w-0 wrap-anywhere">
-        Opened from <bdi>{file}</bdi>, read-only; verified:{' '}
+        Opened from <bdi>{file}</bdi>, read-only, as of <AsOf at={at} />; verified:{' '}
         <span className="num">{tokens.toLocaleString('en')}</span> {tokens === 1 ? 'token' : 'tokens'}
         {runs > 1 && (
           <>
@@ -36,5 +40,16 @@ export function OpenedBar({ opened }: { opened: OpenedBundle }) {
         {keysGiven ? ', with keys you gave' : ', with the keys in the file itself'}
       </span>
     </div>
+  )
+}
+
+/** The moment in the reader's zone. */
+function AsOf({ at }: { at: number }) {
+  const hydrated = useHydrated()
+  const iso = new Date(at).toISOString()
+  return (
+    <time dateTime={iso} className="num whitespace-nowrap">
+      {hydrated ? absoluteTime(at) : `${iso.slice(0, 19).replace('T', ' ')} UTC`}
+    </time>
   )
 }

@@ -5,12 +5,14 @@ import { useState } from 'react'
 import { Icon } from '@/components/ui/icons'
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuLine, MenuLink } from '@/components/ui/menu'
 import { links } from '@/lib/ui/links'
+import { useOpened } from '@/lib/ui/opened'
 import { useMe } from '@/lib/ui/queries'
 import { chooseTheme, currentTheme, type Theme } from '@/lib/ui/theme'
 
 /** Who is signed in and as what; their theme; the way out. */
 export function PersonMenu() {
   const me = useMe().data
+  const opened = useOpened()
   const [theme, setTheme] = useState<Theme>('system')
   return (
     <Menu
@@ -54,11 +56,16 @@ export function PersonMenu() {
           chooseTheme(next)
         }}
       />
-      <MenuLine />
-      <MenuLink>
-        <Link href={links.settings({ tab: 'account' })}>My account</Link>
-      </MenuLink>
-      <MenuItem onSelect={() => void signOut({ callbackUrl: links.signIn() })}>Sign out</MenuItem>
+      {/* A bundle's visitor has no account, and came by a link that no sign-in replaces. */}
+      {!opened && (
+        <>
+          <MenuLine />
+          <MenuLink>
+            <Link href={links.settings({ tab: 'account' })}>My account</Link>
+          </MenuLink>
+          <MenuItem onSelect={() => void signOut({ callbackUrl: links.signIn() })}>Sign out</MenuItem>
+        </>
+      )}
     </Menu>
   )
 }

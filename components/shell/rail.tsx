@@ -5,8 +5,9 @@ import { usePathname } from 'next/navigation'
 import { cx } from '@/components/ui/cx'
 import { Menu, MenuLink } from '@/components/ui/menu'
 import { links } from '@/lib/ui/links'
+import { useOpened } from '@/lib/ui/opened'
 import { useOverview } from '@/lib/ui/queries'
-import { isInRoom, rooms } from './rooms'
+import { isInRoom, type Room, roomsOf } from './rooms'
 
 /** How many questions are open; the one amber figure of the shell. */
 function WaitingCount({ className }: { className?: string }) {
@@ -33,6 +34,7 @@ const elsewhereLook = 'text-ink-2 hover:bg-hover [&>svg]:text-ink-3'
 /** The rooms at the side; on a phone, along the foot. */
 export function Rail() {
   const pathname = usePathname()
+  const rooms = roomsOf(useOpened() !== undefined)
   return (
     <nav
       aria-label="Main"
@@ -60,14 +62,14 @@ export function Rail() {
           </Link>
         )
       })}
-      <More pathname={pathname} />
+      <More pathname={pathname} less={rooms.filter(({ isLess }) => isLess)} />
     </nav>
   )
 }
 
 /** On a phone: the rooms that do not fit along its foot. It wears the one that is open. */
-function More({ pathname }: { pathname: string }) {
-  const less = rooms.filter(({ isLess }) => isLess)
+function More({ pathname, less }: { pathname: string; less: Room[] }) {
+  if (less.length === 0) return null
   const here = less.find(({ href }) => isInRoom(pathname, href))
   return (
     <Menu

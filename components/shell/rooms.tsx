@@ -9,6 +9,7 @@ import {
   WorkflowsIcon,
 } from '@/components/ui/icons'
 import { links } from '@/lib/ui/links'
+import { notHeldAt } from './not-held'
 
 export interface Room {
   word: string
@@ -19,7 +20,7 @@ export interface Room {
 }
 
 /** The rooms of the console, in the order of the rail. A room that is not built is not here. */
-export const rooms: Room[] = [
+const rooms: Room[] = [
   { word: 'Overview', href: links.overview, icon: <OverviewIcon strokeWidth={1.25} /> },
   { word: 'Approvals', href: links.approvals(), icon: <ApprovalsIcon strokeWidth={1.25} /> },
   { word: 'Runs', href: links.runs(), icon: <RunsIcon strokeWidth={1.25} /> },
@@ -29,6 +30,12 @@ export const rooms: Room[] = [
   // At the foot of the rail: where nobody works.
   { word: 'Settings', href: links.settings(), icon: <SettingsIcon strokeWidth={1.25} />, isLess: true },
 ]
+
+/** The rooms that there is something in: of a bundle, those it holds. They all fit along the foot of a phone then. */
+export function roomsOf(opened: boolean): Room[] {
+  if (!opened) return rooms
+  return rooms.filter(({ href }) => !notHeldAt(href)).map(({ word, href, icon }) => ({ word, href, icon }))
+}
 
 /** Pages that are reached from a room's own head. */
 const besides: Record<string, string> = { [links.bulkheads]: links.breakers() }

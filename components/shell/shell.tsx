@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { BrandMark } from '@/components/ui/icons'
 import type { OpenedBundle } from '@/lib/view/wire'
 import { CommandPalette } from './command-palette'
+import { HeldPages } from './held-pages'
 import { LiveMark } from './live-mark'
 import { LostBar } from './lost-bar'
 import { OpenedBar } from './opened-bar'
@@ -38,8 +39,12 @@ export function Shell({ opened, children }: { opened?: OpenedBundle; children: R
           </span>
           <CommandPalette />
           <span className="flex-1 max-md:order-first max-md:hidden" />
-          <LiveMark />
-          <span className="h-5 border-l max-md:hidden" />
+          {!opened && (
+            <>
+              <LiveMark />
+              <span className="h-5 border-l max-md:hidden" />
+            </>
+          )}
           <span className="md:-mx-2">
             <PersonMenu />
           </span>
@@ -47,9 +52,17 @@ export function Shell({ opened, children }: { opened?: OpenedBundle; children: R
       </header>
       <Rail />
       <main id="page" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col bg-surface outline-none">
-        {opened && <OpenedBar opened={opened} />}
-        <LostBar />
-        {children}
+        {opened ? (
+          <>
+            <OpenedBar opened={opened} />
+            <HeldPages>{children}</HeldPages>
+          </>
+        ) : (
+          <>
+            <LostBar />
+            {children}
+          </>
+        )}
       </main>
     </div>
   )

@@ -4,6 +4,7 @@ import Link from 'next/link'
 import { IconButton } from '@/components/ui/button'
 import { clockTime } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
+import { useEndWords } from '@/lib/ui/opened'
 import type { LaneBy } from '@/lib/view/timeline/terms'
 import type { Timeline } from '@/lib/view/timeline/timeline'
 import { LanesChoice, quietWhenOff, SpeedChoice, TransportButtons } from './transport'
@@ -48,6 +49,7 @@ export function FilmHead({
 }) {
   const last = timeline.seq
   const following = moment.at === undefined
+  const end = useEndWords()
   // Closer to what one looks at, which is the playhead while it is in sight.
   const around = headX >= 0 && headX <= film.view.widthPx ? headX : undefined
   return (
@@ -72,7 +74,7 @@ export function FilmHead({
           <span className="shrink-0 text-ink-3">
             token <span className="num">{seq.toLocaleString('en')}</span> of{' '}
             <span className="num">{last.toLocaleString('en')}</span>
-            {following && ', following the run'}
+            {following && `, ${end.following}`}
           </span>
           {!following && <span className="min-w-0 truncate text-ink-3">{words}</span>}
         </>

@@ -3,6 +3,7 @@ import { ChevronDown } from 'lucide-react'
 import { Fragment, memo, useMemo } from 'react'
 import { Menu, MenuChoice } from '@/components/ui/menu'
 import { clockTime, duration } from '@/lib/ui/format-time'
+import { useEndWords } from '@/lib/ui/opened'
 import { marksBetween, ticksBetween } from '@/lib/view/timeline/drawn'
 import type { DrawnBreak, DrawnMark, Scale, Seq, View } from '@/lib/view/timeline/terms'
 import { axisWords, letterPx } from './axis-words'
@@ -121,6 +122,7 @@ export function TokenRow({
   words: string
 }) {
   const following = moment.at === undefined
+  const end = useEndWords()
   return (
     <div className="tl-row tl-tokens">
       <span className="tl-name">tokens</span>
@@ -135,7 +137,7 @@ export function TokenRow({
           aria-valuemin={1}
           aria-valuemax={Math.max(1, seq)}
           aria-valuenow={Math.max(1, shown)}
-          aria-valuetext={momentWords({ shown, last: seq, at, words, following })}
+          aria-valuetext={momentWords({ shown, last: seq, at, words, following: following && end.following })}
           onKeyDown={(event) => {
             const by = { ArrowDown: -1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[event.key]
             if (by === undefined) return
@@ -161,10 +163,11 @@ export function momentWords({
   last: Seq
   at: number
   words: string
-  following: boolean
+  /** What is said where it is the last one. */
+  following: string | false
 }): string {
   const place = `token ${shown} of ${last}`
-  return following ? `${place}, following the run` : [place, clockTime(at), words].filter(Boolean).join(', ')
+  return following ? `${place}, ${following}` : [place, clockTime(at), words].filter(Boolean).join(', ')
 }
 
 const Ticks = memo(function Ticks({ timeline, scale, view, seq }: FilmDrawn) {

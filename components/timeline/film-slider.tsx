@@ -3,6 +3,7 @@ import { ChevronLeft, ChevronRight, Pause, Play } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { cx } from '@/components/ui/cx'
 import { clockTime } from '@/lib/ui/format-time'
+import { useEndWords } from '@/lib/ui/opened'
 import type { Timeline } from '@/lib/view/timeline/timeline'
 import { momentWords } from './film-rows'
 import type { Moment } from './use-moment'
@@ -28,6 +29,7 @@ export function FilmSlider({
   playback: Playback
 }) {
   const last = timeline.seq
+  const end = useEndWords()
   if (last <= 1) return null
   const following = moment.at === undefined
   const go = (to: number) => {
@@ -53,7 +55,13 @@ export function FilmSlider({
           min={1}
           max={last}
           value={seq}
-          aria-valuetext={momentWords({ shown: seq, last, at: clockAt, words, following })}
+          aria-valuetext={momentWords({
+            shown: seq,
+            last,
+            at: clockAt,
+            words,
+            following: following && end.following,
+          })}
           style={{ '--tl-done': `${((seq - 1) / Math.max(1, last - 1)) * 100}%` } as React.CSSProperties}
           onChange={(event) => go(Number(event.target.value))}
         />
@@ -66,7 +74,7 @@ export function FilmSlider({
           token <span className="num">{seq.toLocaleString('en')}</span> of{' '}
           <span className="num">{last.toLocaleString('en')}</span>
         </span>
-        <span className="min-w-0 flex-1 truncate text-ink-3">{following ? 'following the run' : words}</span>
+        <span className="min-w-0 flex-1 truncate text-ink-3">{following ? end.following : words}</span>
         {!following && (
           <button
             type="button"
@@ -76,7 +84,7 @@ export function FilmSlider({
               moment.goTo(undefined)
             }}
           >
-            Back to now
+            {end.back}
           </button>
         )}
       </div>

@@ -3,6 +3,7 @@ import { ChevronDown, ChevronFirst, ChevronLast, ChevronLeft, ChevronRight, Paus
 import type { ReactNode } from 'react'
 import { Button, IconButton } from '@/components/ui/button'
 import { Menu, MenuChoice } from '@/components/ui/menu'
+import { useEndWords } from '@/lib/ui/opened'
 import { type PlaySpeed, playSpeeds } from '@/lib/view/timeline/play'
 import type { LaneBy } from '@/lib/view/timeline/terms'
 
@@ -23,6 +24,7 @@ export const quietWhenOff = 'disabled:border-transparent! disabled:bg-transparen
 
 /** First, previous, play, next, now. */
 export function TransportButtons({ seq, last, following, playing, onGo, onPlay }: TransportProps) {
+  const end = useEndWords()
   return (
     <span className="flex shrink-0">
       <IconButton
@@ -55,7 +57,7 @@ export function TransportButtons({ seq, last, following, playing, onGo, onPlay }
       </IconButton>
       <IconButton
         className={quietWhenOff}
-        label="Now"
+        label={end.last}
         aria-keyshortcuts="End"
         disabled={following}
         onClick={() => onGo(undefined)}

@@ -11,6 +11,7 @@ import { RelativeTime } from '@/components/ui/relative-time'
 import { Skeleton } from '@/components/ui/skeleton'
 import { Table, TableScroll, Td, Th } from '@/components/ui/table'
 import { links } from '@/lib/ui/links'
+import { useOpened } from '@/lib/ui/opened'
 import { useWorkflows } from '@/lib/ui/queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import { plainActor } from '@/lib/view/frame'
@@ -22,6 +23,7 @@ export function WorkflowList() {
   const router = useRouter()
   const query = useWorkflows()
   const mayNot = useMayNotImport()
+  const opened = useOpened()
   useShortcuts({ n: mayNot ? undefined : () => router.push(links.workflowImport) })
   const importButton = mayNot ? (
     <Button size="sm" disabled title={mayNot} aria-description={mayNot}>
@@ -42,9 +44,11 @@ export function WorkflowList() {
       <PageHead title="Workflows">
         {query.data && <span className="num text-ink-3">{query.data.items.length.toLocaleString('en')}</span>}
         <span className="flex-1" />
-        {mayNot && <span className="text-ink-3 max-lg:hidden">Importing takes the role author.</span>}
+        {mayNot && !opened && (
+          <span className="text-ink-3 max-lg:hidden">Importing takes the role author.</span>
+        )}
         {!mayNot && <span className="max-md:hidden">{planButton}</span>}
-        {importButton}
+        {!opened && importButton}
         <span className="max-md:hidden">
           <PageHelp page="Workflows" keys={[['n', 'import a workflow']]}>
             What can be run. A version is named by the hash of what it says and never changes; a run is pinned
@@ -62,6 +66,10 @@ export function WorkflowList() {
         />
       ) : !query.data ? (
         <Skeleton what="workflows" lines={5} />
+      ) : query.data.items.length === 0 && opened ? (
+        <EmptyState title="No workflow that somebody wrote">
+          Its runs are of graphs that Holdpoint made itself, such as an agent’s loop. Each run shows its own.
+        </EmptyState>
       ) : query.data.items.length === 0 ? (
         <EmptyState
           title="No workflow yet"
@@ -84,6 +92,7 @@ export function WorkflowList() {
 }
 
 function List({ rows }: { rows: WorkflowRow[] }) {
+  const opened = useOpened()
   return (
     <TableScroll className="flex-1">
       <Table>
@@ -98,9 +107,11 @@ function List({ rows }: { rows: WorkflowRow[] }) {
               Versions
             </Th>
             <Th className="max-md:hidden">Imported</Th>
-            <Th>
-              <span className="sr-only">Act</span>
-            </Th>
+            {!opened && (
+              <Th>
+                <span className="sr-only">Act</span>
+              </Th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -129,15 +140,17 @@ function List({ rows }: { rows: WorkflowRow[] }) {
                 <RelativeTime at={row.importedAt} />{' '}
                 <span className="text-ink-3">by {plainActor(row.importedBy)}</span>
               </Td>
-              <Td className="text-right">
-                <Link
-                  href={links.workflowRun(row.version)}
-                  aria-label={`Run ${row.name}…`}
-                  className="rounded-r1 px-2 py-1 decoration-line-strong underline-offset-4 hover:underline max-md:py-3"
-                >
-                  Run…
-                </Link>
-              </Td>
+              {!opened && (
+                <Td className="text-right">
+                  <Link
+                    href={links.workflowRun(row.version)}
+                    aria-label={`Run ${row.name}…`}
+                    className="rounded-r1 px-2 py-1 decoration-line-strong underline-offset-4 hover:underline max-md:py-3"
+                  >
+                    Run…
+                  </Link>
+                </Td>
+              )}
             </tr>
           ))}
         </tbody>

@@ -3,6 +3,7 @@ import { ChevronLeft, Download } from 'lucide-react'
 import Link from 'next/link'
 import { useRouter, useSearchParams } from 'next/navigation'
 import { useMemo } from 'react'
+import { NotHere } from '@/components/shell/not-here'
 import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
@@ -14,6 +15,7 @@ import { Skeleton } from '@/components/ui/skeleton'
 import { Table, TableScroll, Td, Th } from '@/components/ui/table'
 import { Tag } from '@/components/ui/tag'
 import { links } from '@/lib/ui/links'
+import { useOpened } from '@/lib/ui/opened'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import { useWorkflow, workflowExportUrl } from '@/lib/ui/workflow-queries'
 import type { WorkflowDetail } from '@/lib/view/wire'
@@ -49,7 +51,9 @@ function Loaded({ workflow }: { workflow: WorkflowDetail }) {
   const router = useRouter()
   const search = useSearchParams()
   const tab: Tab = tabs.find(({ value }) => value === search.get('tab'))?.value ?? 'graph'
-  const node = search.get('node') ?? undefined
+  const asked = search.get('node') ?? undefined
+  const node = workflow.graph.nodes.some(({ id }) => id === asked) ? asked : undefined
+  const opened = useOpened()
   const newest = workflow.history.reduce(
     (best, one) => (one.importedAt > best.importedAt ? one : best),
     workflow,
@@ -90,9 +94,11 @@ function Loaded({ workflow }: { workflow: WorkflowDetail }) {
             Download
           </a>
         </Button>
-        <Button size="sm" variant="primary" asChild>
-          <Link href={links.workflowRun(workflow.version)}>Run…</Link>
-        </Button>
+        {!opened && (
+          <Button size="sm" variant="primary" asChild>
+            <Link href={links.workflowRun(workflow.version)}>Run…</Link>
+          </Button>
+        )}
         <span className="max-md:hidden">
           <PageHelp
             page="Workflow"
@@ -108,6 +114,13 @@ function Loaded({ workflow }: { workflow: WorkflowDetail }) {
           </PageHelp>
         </span>
       </div>
+      <NotHere
+        of={
+          asked === undefined || node !== undefined
+            ? undefined
+            : { what: 'step', asked, where: 'in this version', instead: 'the workflow as a whole is shown' }
+        }
+      />
       {tab === 'graph' && (
         <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)_var(--inspector)] grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col">
           <div className="min-h-0 min-w-0 border-r max-md:h-52 max-md:shrink-0 max-md:border-b max-md:border-r-0">

@@ -20,6 +20,7 @@ import { jsonValue } from '@/lib/worker/values'
 import { withDescendants } from '@/lib/workflow/graph-index'
 import { eventChoices, eventSlots, eventTerms, shownChoices, slotValues } from './events'
 import type { Installation } from './installation'
+import { openedReadOnly } from './opened'
 import { aboutOf, type NotedAbout, noteAbout } from './question-about'
 
 /** An inbox row for this person. */
@@ -32,7 +33,10 @@ export async function approvalRowOf(
     .header(record.runId)
     .then((header) => installation.graphOf(header?.version ?? ''))
   const question = { ...record, state: questionState(record) }
-  const may = mayDecide(question, principal)
+  const { opened } = installation
+  const may = opened
+    ? { may: false as const, because: openedReadOnly(opened).message }
+    : mayDecide(question, principal)
   const warning = record.state === 'open' ? await warningAbout(installation, record) : undefined
   return {
     id: record.id,

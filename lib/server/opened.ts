@@ -6,6 +6,7 @@
  *   the store is opened for reading        whatever a handler tries, nothing is written
  *   every write is refused at the edge     `opened_read_only`, one sentence, whoever asks
  *   one visitor, a viewer                  signed in by the link that the command printed, from this machine alone
+ *   no clock runs on its pages             they stand at the bundle's moment, and no stream is opened (lib/ui/opened.ts)
  */
 import fs from 'node:fs'
 import { z } from 'zod'
@@ -19,6 +20,8 @@ const note = z.strictObject({
   run: z.string(),
   runs: z.number(),
   tokens: z.number(),
+  /** The state it shows, ms since the epoch: every clock of its pages stands there. */
+  at: z.number(),
   /** False when it was opened although it does not verify; `fault` says why. */
   holds: z.boolean(),
   fault: z.string().optional(),

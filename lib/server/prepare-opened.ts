@@ -56,10 +56,10 @@ export async function prepareOpened(
     })
     bringKeys(path.join(folder, 'keys'), contents.keys)
     await bringAgents(openAgents(store), contents.agents)
-    const { runs, tokens, unread } = imported
+    const { runs, tokens, at, unread } = imported
     const more = unread > 0 ? ` ${unread} tokens could not be read and are not shown.` : ''
     const opened: Opened = {
-      ...{ file: file.slice(0, 200), run: contents.run, runs, tokens, link, session },
+      ...{ file: file.slice(0, 200), run: contents.run, runs, tokens, at, link, session },
       holds: verdict.holds,
       keysGiven: verdict.holds && verdict.keysGiven,
       ...(!verdict.holds && { fault: `${verdict.failure.sentence}${more}` }),

@@ -45,7 +45,10 @@ function read(stepMs: number): number {
   return ticker.now
 }
 
-/** A moment of the past, in ms since the epoch: what is drawn within counts its times to then, and they stand still. */
+/**
+ * A moment of the past, in ms since the epoch: what is drawn within counts its times to then, and they stand still. In a
+ * bundle all pages are within one.
+ */
 export const StoppedClock = createContext<number | undefined>(undefined)
 
 /** Now, in ms since the epoch; renders again every `stepMs` while the tab is in sight. */

@@ -28,6 +28,8 @@ const valuesAtOnce = 200
 export interface Imported {
   runs: number
   tokens: number
+  /** The state it shows: the time of the newest token, ms since the epoch. */
+  at: number
   /** Tokens that could not be read, with those after them: they are not shown. None in a bundle that verifies. */
   unread: number
 }
@@ -57,11 +59,12 @@ export async function importBundle(contents: BundleContents, store: Store): Prom
         ),
     )
   }
-  const imported: Imported = { runs: 0, tokens: 0, unread: 0 }
+  const imported: Imported = { runs: 0, tokens: 0, at: 0, unread: 0 }
   for (const { about, heads, rows, reader, unread } of runs) {
     await commitRun(store, { about, heads: headsOf(heads), rows, reader })
     imported.runs += 1
     imported.tokens += rows.length
+    imported.at = Math.max(imported.at, reader.folded.lastAt)
     imported.unread += unread
   }
   return imported

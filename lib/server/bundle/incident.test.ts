@@ -14,6 +14,7 @@ import type {
   ChildSummary,
   ExportContents,
   LedgerPage,
+  Overview,
   Page,
   RunDetail,
   RunRow,
@@ -26,6 +27,7 @@ import { graphOf } from '@/lib/workflow/graph-fixture'
 import { forkPlan, forkRun } from '../forks'
 import { getExport, getExportContents } from '../handlers/export'
 import { getOpened } from '../handlers/opened'
+import { getOverview } from '../handlers/overview'
 import { cancelRun, getChildren, getLedger, getRun, getValue, listRuns } from '../handlers/runs'
 import { addressHeader } from '../http/client-address'
 import type { Installation } from '../installation'
@@ -326,6 +328,16 @@ describe('an incident', () => {
         hash: input,
         json: {},
       })
+    })
+
+    it('stands at the moment of its newest token, however much later it is looked at', async () => {
+      const manifest = JSON.parse(textOf(readTar(await downloaded(run)), entryName.manifest)) as {
+        at: number
+      }
+      expect(shown.opened?.at).toBe(manifest.at)
+      const { body } = await get<Overview>(getOverview, {})
+      expect(body.counts).toMatchObject({ waiting: 0, running: 0, endedToday: expect.any(Number) })
+      expect(body.counts.endedToday).toBeGreaterThan(0)
     })
 
     it('refuses every write with one sentence', async () => {

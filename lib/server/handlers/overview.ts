@@ -36,18 +36,20 @@ export const getOverview = route(
 /** What needs a person, what fails, what runs, and what ended lately; for the API and for the page's first answer. */
 export async function overviewOf(installation: Installation, principal: Principal): Promise<Overview> {
   const { runs, approvals } = installation.store
-  const now = installation.ports.timer.now()
-  const [waiting, choices, failing, failedCount, running, still, recent, counts, openByRole] = await Promise.all([
-    approvals.open({}, { limit: shown }),
-    newest(installation, [toChoose]),
-    runs.list(failed, { limit: shown }),
-    runs.count(failed),
-    newest(installation, moving),
-    newest(installation, resting),
-    runs.list({ status: ['ended'], failing: false, parent: 'none' }, { limit: shown }),
-    runs.counts(now - dayMs),
-    approvals.openByRole(),
-  ])
+  // Of a bundle: the day that it ends with.
+  const now = installation.opened?.at ?? installation.ports.timer.now()
+  const [waiting, choices, failing, failedCount, running, still, recent, counts, openByRole] =
+    await Promise.all([
+      approvals.open({}, { limit: shown }),
+      newest(installation, [toChoose]),
+      runs.list(failed, { limit: shown }),
+      runs.count(failed),
+      newest(installation, moving),
+      newest(installation, resting),
+      runs.list({ status: ['ended'], failing: false, parent: 'none' }, { limit: shown }),
+      runs.counts(now - dayMs),
+      approvals.openByRole(),
+    ])
   return {
     waiting: await Promise.all(waiting.items.map((item) => approvalRowOf(installation, item, principal))),
     toChoose: choices.rows,

@@ -57,7 +57,9 @@ it('tells runs that are at rest from those that run', async () => {
   expect(ids(body.resting)).not.toContain(asked)
   expect(ids(body.failing), 'a run under way has not failed').not.toContain(limping)
   expect(ids(body.recent), 'each run once').not.toEqual(expect.arrayContaining(ids(body.failing)))
-  const listed = [...body.toChoose, ...body.running, ...body.resting, ...body.failing, ...body.recent].map(({ id }) => id)
+  const listed = [...body.toChoose, ...body.running, ...body.resting, ...body.failing, ...body.recent].map(
+    ({ id }) => id,
+  )
   expect(new Set(listed).size).toBe(listed.length)
   expect(listed, 'its question stands for it').not.toContain(askingBack)
   expect(body.counts).toMatchObject({ running: 1, resting: 3, toChoose: 1 })
