@@ -217,7 +217,7 @@ function meaning(row: CircuitRow): string {
     case 'open':
       return row.held
         ? 'Calls are refused at once until the question is answered.'
-        : 'Calls are refused at once. The first one after the cooldown is the probe.'
+        : 'Calls are refused at once. The first one after the cooldown is the probe; who cannot wait for it can force the breaker closed.'
     case 'half_open':
       return 'One call was let go as a probe; the others are refused until its answer is here.'
     case 'forced_open':

@@ -23,7 +23,7 @@ export function ErrorNote({
       <div className="min-w-0">
         <p className="font-medium">{title}</p>
         <p className="mt-1 text-ink-2 [overflow-wrap:anywhere]">
-          {sentenceOf(error)} {means}
+          {withStop(sentenceOf(error))} {means}
         </p>
         {onRetry && (
           <Button size="sm" className="mt-3" onClick={onRetry}>
@@ -33,4 +33,9 @@ export function ErrorNote({
       </div>
     </div>
   )
+}
+
+/** Another sentence follows it. */
+function withStop(sentence: string): string {
+  return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`
 }

@@ -2,12 +2,20 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Problem } from '@/lib/base/problem'
 import { defaultPolicy } from '@/lib/breaker/circuit'
 import { createLog } from '@/lib/server/log'
 import { openInstallation } from '@/lib/server/open-installation'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
 import { circuitId } from '@/lib/worker/circuit-entry'
-import { circuitLine, forceCommand, liftCommand, listCommand, probeCommand } from './circuits-command'
+import {
+  circuitLine,
+  forceCommand,
+  liftCommand,
+  listCommand,
+  probeCommand,
+  withCommand,
+} from './circuits-command'
 
 const data = fs.mkdtempSync(path.join(os.tmpdir(), 'holdpoint-circuits-'))
 const id = circuitId('workflow:failover', 'backend:default')
@@ -54,6 +62,20 @@ describe('holdpoint circuits', () => {
     })
   })
 
+  it('names the command that need not wait, where a probe may not go yet', () => {
+    const refused = (because: string, sentence: string) =>
+      withCommand(new Problem('circuit_open', sentence, { because, retryAfterS: 24 }), id)
+    expect(refused('open', 'Its cooldown lasts another 24 s')).toMatchObject({
+      code: 'circuit_open',
+      message: `Its cooldown lasts another 24 s: \`holdpoint breakers force ${short} --to closed --minutes 5 --reason TEXT\``,
+    })
+    expect(refused('forced', 'Lift that')).toMatchObject({
+      message: `Lift that: \`holdpoint breakers lift ${short} --reason TEXT\``,
+    })
+    const taken = new Problem('probe_taken', 'Another probe is out')
+    expect(withCommand(taken, id)).toBe(taken)
+  })
+
   it('makes no installation where there is none: an empty list would read as calm', async () => {
     const mistyped = path.join(data, 'mistyped')
     const refused = {
@@ -93,11 +115,11 @@ describe('holdpoint circuits', () => {
   it('says what it does not know', async () => {
     await expect(liftCommand(id, { data, reason: 'again' })).rejects.toMatchObject({
       code: 'run_moved_on',
-      message: 'Nothing is forced on this circuit any more; look at it again',
+      message: 'Nothing is forced on this breaker any more; look at it again',
     })
     await expect(liftCommand('nothing', { data, reason: 'x' })).rejects.toMatchObject({
       code: 'not_found',
-      message: 'No one circuit is "nothing": there is none; `holdpoint circuits` lists them',
+      message: 'There is no breaker "nothing"; `holdpoint breakers` lists those there are.',
     })
   })
 })

@@ -1,6 +1,6 @@
-/** `holdpoint circuits …`: breakers of a data folder, beside a running server or without one. */
+/** `holdpoint circuits …`, or `breakers`: breakers of a data folder, beside a running server or without one. */
 import os from 'node:os'
-import { Problem } from '@/lib/base/problem'
+import { isProblem, Problem } from '@/lib/base/problem'
 import type { Installation } from '@/lib/server/installation'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
 import { noCallsWords } from '@/lib/view/circuit-words'
@@ -53,7 +53,10 @@ export async function liftCommand(circuit: string, options: Options & { reason: 
 export async function probeCommand(circuit: string, options: Options): Promise<number> {
   return inKnownInstallation(options.data, async (house) => {
     const { probeCircuit } = await import('@/lib/server/probe-circuit')
-    const probed = await probeCircuit(house, await idOf(house, circuit), caller())
+    const id = await idOf(house, circuit)
+    const probed = await probeCircuit(house, id, caller()).catch((error: unknown) => {
+      throw withCommand(error, id)
+    })
     if (options.json) console.log(JSON.stringify(probed))
     else {
       console.log(circuitLine(probed.circuit, Date.now()))
@@ -61,6 +64,14 @@ export async function probeCommand(circuit: string, options: Options): Promise<n
     }
     return probed.ok ? exitCode.ok : exitCode.failed
   })
+}
+
+/** A refusal for a time, with the command that mends it before that. */
+export function withCommand(error: unknown, id: string): unknown {
+  if (!isProblem(error, 'circuit_open')) return error
+  const act = error.data.because === 'forced' ? 'lift ID' : 'force ID --to closed --minutes 5'
+  const command = `holdpoint breakers ${act.replace('ID', id.slice(0, 8))} --reason TEXT`
+  return new Problem(error.code, `${error.message}: \`${command}\``, error.data)
 }
 
 function caller(): string {
@@ -87,10 +98,12 @@ async function idOf({ store }: Installation, asked: string): Promise<string> {
   const found = asked === '' ? [] : known.filter(({ id }) => id.startsWith(asked))
   const [only] = found
   if (only && found.length === 1) return only.id
-  const why = found.length > 1 ? `${found.length} circuits begin so; write more of its id` : 'there is none'
+  const begin = JSON.stringify(asked.slice(0, 60))
   throw new Problem(
     'not_found',
-    `No one circuit is "${asked.slice(0, 60)}": ${why}; \`holdpoint circuits\` lists them`,
+    found.length > 1
+      ? `${found.length} breakers have an id that begins with ${begin}; write more of it.`
+      : `There is no breaker ${begin}; \`holdpoint breakers\` lists those there are.`,
   )
 }
 

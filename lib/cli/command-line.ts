@@ -217,6 +217,7 @@ function addChecks(program: Command, finish: Finish): void {
 function addCircuits(program: Command, finish: Finish): void {
   const circuits = program
     .command('circuits')
+    .alias('breakers')
     .description('breakers: who may call whom now; works beside a running server')
   circuits
     .command('list', { isDefault: true })
@@ -227,7 +228,7 @@ function addCircuits(program: Command, finish: Finish): void {
   circuits
     .command('force')
     .description('hold a breaker open or closed for a time')
-    .argument('<circuit>', 'its id, or how it begins')
+    .argument('<breaker>', 'its id, or how it begins')
     .addOption(
       new Option('--to <state>', 'what it is held').choices(['open', 'closed']).makeOptionMandatory(),
     )
@@ -235,27 +236,27 @@ function addCircuits(program: Command, finish: Finish): void {
     .option('--minutes <number>', 'for how long', wholeNumber('--minutes', 1, 10_080), 60)
     .option('--data <folder>', dataHelp)
     .option('--json', 'the breaker as one line of JSON')
-    .action(async (circuit, options) =>
-      finish(await (await import('./circuits-command')).forceCommand(circuit, options)),
+    .action(async (breaker, options) =>
+      finish(await (await import('./circuits-command')).forceCommand(breaker, options)),
     )
   circuits
     .command('lift')
     .description('take off what was forced')
-    .argument('<circuit>', 'its id, or how it begins')
+    .argument('<breaker>', 'its id, or how it begins')
     .requiredOption('--reason <text>', 'why, kept in its history')
     .option('--data <folder>', dataHelp)
     .option('--json', 'the breaker as one line of JSON')
-    .action(async (circuit, options) =>
-      finish(await (await import('./circuits-command')).liftCommand(circuit, options)),
+    .action(async (breaker, options) =>
+      finish(await (await import('./circuits-command')).liftCommand(breaker, options)),
     )
   circuits
     .command('probe')
     .description('ask the other side now whether it is well, after the cooldown: a good answer closes it')
-    .argument('<circuit>', 'its id, or how it begins')
+    .argument('<breaker>', 'its id, or how it begins')
     .option('--data <folder>', dataHelp)
     .option('--json', 'what came of it as one line of JSON')
-    .action(async (circuit, options) =>
-      finish(await (await import('./circuits-command')).probeCommand(circuit, options)),
+    .action(async (breaker, options) =>
+      finish(await (await import('./circuits-command')).probeCommand(breaker, options)),
     )
 }
 

@@ -170,6 +170,8 @@ export type Command =
       role: string
       sentence: string
       reason: string
+      /** Also when the run has ended: there is nobody else to ask in. */
+      afterEnd?: true
       /** Tokens it rests on. */
       par: string[]
     } & OfVisit)

@@ -118,7 +118,8 @@ function addWarning(
 /** A question the engine itself has. Of one kind about one visit there is at most one open. */
 export function decideAskAbout(run: Run, wish: Wish<'ask_about'>, draft: Draft, at: At): void {
   // An agent may tell of an error when all is over, and somebody has to hear of it.
-  if (run.state.status === 'ended' && wish.kind !== 'agent_error') throw movedOn(run, 'asked about')
+  const isHeard = wish.kind === 'agent_error' || wish.afterEnd
+  if (run.state.status === 'ended' && !isHeard) throw movedOn(run, 'asked about')
   const visit = currentVisit(run, wish.node, wish.visit)
   const asked = [...run.openApprovals].map((id) => run.approvals.get(id))
   if (asked.some((open) => open?.node === wish.node && open.kind === wish.kind)) {

@@ -8,6 +8,7 @@ import { agentConfig } from '@/lib/nodes/agent'
 import { operationOf } from '@/lib/runners/agent'
 import type { RegisteredAgent } from '@/lib/runners/runner'
 import type { CircuitQuestion } from '@/lib/view/circuit-wire'
+import type { StepOfRun } from '@/lib/worker/circuit-ports'
 import { eventOfClaims } from '@/lib/worker/circuit-tokens'
 import type { Installation } from './installation'
 
@@ -16,6 +17,8 @@ const changesRead = 50
 
 export interface Question extends CircuitQuestion {
   agent: RegisteredAgent
+  /** The step whose call opened the breaker, and its visit now. */
+  opener: StepOfRun
 }
 
 /** What a probe by a person would ask; undefined where the downstream has no question without a side effect. */
@@ -25,8 +28,8 @@ export async function questionOf(house: Installation, record: CircuitRecord): Pr
   for (const { token } of await house.store.circuits.tokens(record.id, { limit: changesRead })) {
     const { run, node } = eventOfClaims(parseClaims(unverifiedPayload(token)))
     if (run === undefined || !node) continue
-    const operation = await operationIn(house, run, node, agent.id)
-    return operation === undefined ? undefined : { agent, node, operation }
+    const asked = await operationIn(house, run as RunId, node, agent.id)
+    return asked && { agent, node, ...asked }
   }
   return undefined
 }
@@ -34,15 +37,17 @@ export async function questionOf(house: Installation, record: CircuitRecord): Pr
 /** What a step asks this agent to do; undefined where the run is not here, or the step is none of an agent's. */
 async function operationIn(
   { book }: Installation,
-  run: string,
+  runId: RunId,
   node: string,
   agent: string,
-): Promise<string | undefined> {
+): Promise<Pick<Question, 'operation' | 'opener'> | undefined> {
   try {
-    return await book.read(run as RunId, ({ graph }) => {
+    return await book.read(runId, ({ graph, visits }) => {
       const step = graph.nodes.get(node)
       const config = step?.kind === 'agent' ? agentConfig.safeParse(step.config).data : undefined
-      return step && config?.agent === agent ? operationOf(config, step) : undefined
+      if (!step || config?.agent !== agent) return undefined
+      const opener = { runId, node, visit: visits.get(node)?.visit ?? 1 }
+      return { operation: operationOf(config, step), opener }
     })
   } catch (error) {
     if (isProblem(error)) return undefined

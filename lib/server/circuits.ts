@@ -147,7 +147,7 @@ export async function forceCircuit(
 ): Promise<void> {
   await ourCircuit(house, id)
   await house.circuits.force(id, { to, by, reason, until: house.ports.timer.now() + minutes * 60_000 })
-  house.log.info({ circuit: id, by, to, minutes }, `Forced the circuit ${id} ${to}`)
+  house.log.info({ circuit: id, by, to, minutes }, `Forced the breaker ${id} ${to}`)
 }
 
 /** Throws Problem `not_found`, `run_moved_on`. */
@@ -159,7 +159,7 @@ export async function liftCircuit(
 ): Promise<void> {
   await ourCircuit(house, id)
   await house.circuits.lift(id, { by, reason })
-  house.log.info({ circuit: id, by }, `Lifted what was forced on the circuit ${id}`)
+  house.log.info({ circuit: id, by }, `Lifted what was forced on the breaker ${id}`)
 }
 
 async function questionShown(
@@ -179,7 +179,7 @@ async function heldProbes({ store }: Installation): Promise<CircuitHold[]> {
 async function recordOf({ store }: Installation, id: string): Promise<CircuitRecord> {
   const record = await store.circuits.get(id)
   if (record) return record
-  throw new Problem('not_found', `There is no circuit ${JSON.stringify(id.slice(0, 60))} here`)
+  throw new Problem('not_found', `There is no breaker ${JSON.stringify(id.slice(0, 60))} here.`)
 }
 
 /** A circuit of a workflow here. Throws Problem `not_found`, `bad_request` for one that an agent only tells of. */
@@ -188,6 +188,6 @@ export async function ourCircuit(house: Installation, id: string): Promise<Circu
   if (!told) return recordOf(house, id)
   throw new Problem(
     'bad_request',
-    `${told.caller} keeps this circuit itself and only tells of it; force it there, or hold a circuit of a workflow`,
+    `${told.caller} keeps this breaker itself and only tells of it; force it there, or hold a breaker of a workflow`,
   )
 }

@@ -10,7 +10,7 @@
  */
 import { sha256 } from '@/lib/base/hash'
 import { Problem } from '@/lib/base/problem'
-import type { RefusedBecause } from '@/lib/breaker/terms'
+import type { CallRefusal } from '@/lib/breaker/terms'
 import type { CircuitRecord } from '@/lib/engine/circuit-ports'
 import type { Actor } from '@/lib/engine/facts'
 import { askState } from '@/lib/runners/agent'
@@ -49,13 +49,13 @@ export async function probeCircuit(house: Installation, id: string, by: Actor): 
 async function asked(
   house: Installation,
   { id, wid, lastHash }: CircuitRecord,
-  { agent, ...about }: Question,
+  { agent, opener, ...about }: Question,
   by: Actor,
 ): Promise<string | undefined> {
   const { circuits, ports, store } = house
   const follows = (await store.circuits.tokens(id, { limit: 1 })).map(({ jti }) => jti)
   const through: Calls['through'] = (_downstream, call, verified, failed) =>
-    circuits.probe(id, by, call, { verified, failed })
+    circuits.probe(id, { by, opener }, call, { verified, failed })
   const until = ports.timer.now() + answerWithinMs
   try {
     await askState(agent, about, {
@@ -70,18 +70,28 @@ async function asked(
     return undefined
   } catch (error) {
     if (!(error instanceof EffectFailed)) throw error
-    if (error.refusal) throw notNow(error.refusal.because)
+    if (error.refusal) throw notNow(error.refusal, ports.timer.now())
     return error.message
   }
 }
 
-/** Why the breaker's rules let no probe go. */
-function notNow(because: RefusedBecause): Problem {
+/** Why the breaker's rules let no probe go at `now`, for how long, and what mends it. */
+function notNow({ because, retryAt }: CallRefusal, now: number): Problem {
+  const retryAfterS = Math.max(1, Math.ceil((retryAt - now) / 1000))
+  const data = { because, retryAfterS }
   switch (because) {
     case 'open':
-      return new Problem('circuit_open', 'Its cooldown is not over; a probe may go when it is')
+      return new Problem(
+        'circuit_open',
+        `Its cooldown lasts another ${retryAfterS} s; a probe may go then. To let calls go at once, force the breaker closed`,
+        data,
+      )
     case 'forced':
-      return new Problem('circuit_open', 'A person holds it open; lift that, and a probe may go')
+      return new Problem(
+        'circuit_open',
+        `A person holds it open for another ${Math.ceil(retryAfterS / 60)} min. To let a probe go before, lift that`,
+        data,
+      )
     case 'probing':
       return new Problem('probe_taken', 'Another probe is out; what comes of it counts')
     case 'held':

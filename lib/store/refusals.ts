@@ -31,7 +31,7 @@ export function sequenceTaken(commit: Commit, found: number | undefined): Proble
 export function circuitMoved(circuit: string, expected: number, found: number): Problem {
   return new Problem(
     'sequence_taken',
-    `The circuit ${circuit} has ${found} tokens and the change was decided at ${expected}; read it and decide again`,
+    `The breaker ${circuit} has ${found} tokens and the change was decided at ${expected}; read it and decide again`,
     { circuit, expectedSeq: expected, foundSeq: found },
   )
 }

@@ -94,6 +94,7 @@ export class Admission {
     const changed = await change(this.#ports, this.#cache, entry, next, event, who)
     const said = `nothing came back within ${entry.policy.probeTimeoutS} s`
     if (changed?.heldAgain) this.#holds.askAgain(entry, who, changed.heldAgain, said)
+    else if (changed) await this.#holds.askIfShared(entry, who)
   }
 
   /** Sends the probe in its turn among all circuits of the downstream. */

@@ -43,7 +43,7 @@ export async function liftCircuit(
   await byPerson(ports, cache, id, (state, at) => {
     const next = lift(state)
     if (!next)
-      throw new Problem('run_moved_on', 'Nothing is forced on this circuit any more; look at it again')
+      throw new Problem('run_moved_on', 'Nothing is forced on this breaker any more; look at it again')
     return { next, event: { type: 'circuit_lifted', at, by, reason } }
   })
   await tellWaiting(ports, cache, id, by)

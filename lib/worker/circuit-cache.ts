@@ -69,7 +69,8 @@ export class CircuitCache {
     const known = this.#byId.get(id)
     if (known) return known
     const record = await this.#ports.store.get(id)
-    if (!record) throw new Problem('not_found', `There is no circuit ${id.slice(0, 60)} here`)
+    if (!record)
+      throw new Problem('not_found', `There is no breaker ${JSON.stringify(id.slice(0, 60))} here.`)
     const { caller, downstream, state } = record
     return this.open(caller as Caller, downstream as Downstream, state.policy ?? defaultPolicy)
   }
@@ -146,7 +147,7 @@ export class CircuitCache {
       await store.ensure([{ ...name, state, at: now }])
       record = await store.get(id)
     }
-    if (!record) throw new Problem('not_found', 'The circuit could not be kept in the store')
+    if (!record) throw new Problem('not_found', 'The breaker could not be kept in the store')
     return this.#keep(entryOf(record, await this.#lastToken(record), policy, timer.now()))
   }
 

@@ -25,7 +25,7 @@ export function decideInTurn<T>(entry: Entry, decide: () => Promise<T | typeof a
       const answer = await decide()
       if (answer !== again) return answer
     }
-    throw new Problem('store_busy', 'The circuit is changed without end by others; try again in a moment')
+    throw new Problem('store_busy', 'The breaker is changed without end by others; try again in a moment')
   })
   entry.turn = decided.catch(() => undefined)
   return decided

@@ -53,20 +53,19 @@ export class CircuitHolds {
     const { store, timer, onShared } = this.#ports
     const { calculated } = entry.state
     const { downstream } = entry.name
-    if (!onShared || who.runId === undefined || calculated.status !== 'open') return
+    const asks = askedAt(who)
+    if (!onShared || !asks || calculated.status !== 'open') return
     if (this.#cache.isHeld(entry)) return
     const now = timer.now()
     const opened = (await store.ofDownstream(downstream)).filter(opensSince(now - sharedWithinMs))
     const several = opened.length >= sharedCircuits
     if (!several && calculated.reopened < reopenedOften) return
-    const hold: CircuitHold = { downstream, runId: who.runId, approval: '', heldAt: now }
+    const hold: CircuitHold = { downstream, runId: asks.runId, approval: '', heldAt: now }
     if (!(await store.hold(hold))) return
     this.#cache.setHold(hold)
     const shared: SharedFailure = {
       downstream,
-      runId: who.runId,
-      node: who.node,
-      visit: who.visit ?? 1,
+      ...asks,
       because: several ? 'several' : 'again',
       callers: opened.map(({ caller }) => caller),
       reopened: calculated.reopened,
@@ -85,9 +84,7 @@ export class CircuitHolds {
     const { caller, downstream } = entry.name
     const shared: SharedFailure = {
       downstream,
-      runId: hold.runId,
-      node: who.node,
-      visit: who.visit ?? 1,
+      ...(askedAt(who) ?? { runId: hold.runId, visit: 1 }),
       because: 'probe',
       callers: [caller],
       reopened: calculated.status === 'open' ? calculated.reopened : 0,
@@ -201,6 +198,17 @@ export class CircuitHolds {
     )
     await this.#end(hold, 'engine')
   }
+}
+
+/** Where people are asked of what came of a call: in its own run, or, of a person's probe, where the breaker opened. */
+function askedAt({
+  runId,
+  node,
+  visit = 1,
+  opener,
+}: CallingStep): Pick<SharedFailure, 'runId' | 'node' | 'visit' | 'afterEnd'> | undefined {
+  if (runId !== undefined) return { runId, ...(node !== undefined && { node }), visit }
+  return opener && { ...opener, afterEnd: true }
 }
 
 function opensSince(since: number): (record: CircuitRecord) => boolean {

@@ -49,6 +49,15 @@ export interface SharedFailure {
   reopened: number
   /** In people's words. */
   sentence: string
+  /** Nobody calls any more: where no run waits, the one whose call it was is asked in although it has ended. */
+  afterEnd?: true
+}
+
+/** A step of a run, at one of its visits. */
+export interface StepOfRun {
+  runId: RunId
+  node: string
+  visit: number
 }
 
 /** Who makes a call. */
@@ -58,6 +67,8 @@ export interface CallingStep {
   visit?: number
   /** A person, who has a probe go while no run calls. */
   by?: string
+  /** Of a probe that a person has go: the step whose call opened the breaker, where people are asked if it fails. */
+  opener?: StepOfRun
   /** How the circuit's tokens are spelled. */
   vocabulary?: Vocabulary
   /** Fired: we gave the work up, and how it ends says nothing of the downstream. */

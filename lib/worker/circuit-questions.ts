@@ -39,7 +39,8 @@ export async function askShared(
     const asked = place && (await askIn(book, run, place, shared))
     if (asked !== undefined) return asked
   }
-  return undefined
+  if (!shared.afterEnd || node === undefined) return undefined
+  return askIn(book, runId, { node, visit, afterEnd: true }, shared)
 }
 
 /** Runs that wait behind any breaker on the downstream, in an order that does not change. */
@@ -86,6 +87,7 @@ function questionAbout({ openApprovals, approvals, circuits }: Run, downstream: 
 interface Place {
   node: string
   visit: number
+  afterEnd?: true
 }
 
 async function askIn(

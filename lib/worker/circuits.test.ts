@@ -384,7 +384,7 @@ describe('a person', () => {
     await times(1, circuits, well)
     await expect(circuits.lift(id, said)).rejects.toMatchObject({
       code: 'run_moved_on',
-      message: 'Nothing is forced on this circuit any more; look at it again',
+      message: 'Nothing is forced on this breaker any more; look at it again',
     })
     await expect(circuits.lift('none', said)).rejects.toMatchObject({ code: 'not_found' })
   })
@@ -659,5 +659,53 @@ describe('one question', () => {
         sentence: `The breaker on b opened again after 3 probes; its probes are held until you decide`,
       },
     ])
+  })
+
+  it('is asked once when the third probe fails that a person had go, in the run that opened it', async () => {
+    const circuits = book(asking())
+    await times(4, circuits, broken, { runId: run, node: 'look', visit: 2 })
+    const who = { by: 'person:ada', opener: { runId: run, node: 'look', visit: 2 } }
+    const id = circuitId(caller, b)
+    const probe = () => circuits.probe(id, who, broken, {}).catch((error: EffectFailed) => error)
+    for (let failed = 0; failed < 3; failed++) {
+      expect(asked).toEqual([])
+      await hands.pass(300)
+      await probe()
+    }
+    await turns()
+    expect(asked).toMatchObject([{ ...who.opener, because: 'again', reopened: 3, afterEnd: true }])
+    await hands.pass(300)
+    expect(await probe()).toMatchObject({ refusal: { because: 'held' } })
+    // Let go, it fails again: the question is about this probe, in the same run.
+    decided = { state: 'decided', verdict: 'release', by: 'person:ada' }
+    await hands.pass(2)
+    await probe()
+    await turns()
+    expect(asked.slice(1)).toMatchObject([{ ...who.opener, because: 'probe', afterEnd: true }])
+  })
+
+  it('is asked when the third probe never came back', async () => {
+    const circuits = book(asking())
+    await times(4, circuits, broken, { runId: run })
+    for (let probe = 1; probe <= 2; probe++) {
+      await hands.pass(300)
+      await times(1, circuits, broken, { runId: run })
+    }
+    await hands.pass(300)
+    const lost = circuits.through(
+      caller,
+      b,
+      policy,
+      { runId: run },
+      () => new Promise<never>(() => undefined),
+    )
+    void lost.catch(() => undefined)
+    await turns()
+    await hands.pass(61)
+    expect(asked).toEqual([])
+    // Whoever calls next finds it lost.
+    expect(await times(1, circuits, well, { runId: run })).toMatchObject([{ code: 'circuit_open' }])
+    await turns()
+    expect(asked).toMatchObject([{ because: 'again', reopened: 3 }])
   })
 })

@@ -96,13 +96,18 @@ export class CircuitBook {
   }
 
   /**
-   * A person has the one probe go, where no run calls: by the rules of any other. Throws EffectFailed `circuit_open` where
-   * they let none go now, and Problem `not_found`, or `run_moved_on` where calls pass again and nothing is to be probed.
+   * A person has the one probe go, where no run calls: by the rules of any other, and people are asked where the breaker
+   * opened when it is one failure too many. Throws EffectFailed `circuit_open` where they let none go now, and Problem
+   * `not_found`, or `run_moved_on` where calls pass again and nothing is to be probed.
    */
-  async probe<T>(id: string, by: string, call: () => Promise<T>, judge: Judge<T>): Promise<T> {
+  async probe<T>(
+    id: string,
+    who: Required<Pick<CallingStep, 'by' | 'opener'>>,
+    call: () => Promise<T>,
+    judge: Judge<T>,
+  ): Promise<T> {
     const entry = await this.#cache.openId(id)
     await this.#cache.look()
-    const who = { by }
     const probe = await this.#admission.admit(entry, who)
     if (probe === undefined) {
       throw new Problem('run_moved_on', 'Calls pass this breaker again: there is nothing to probe')
@@ -199,7 +204,7 @@ export class CircuitBook {
           await store.purgeCalls(Math.floor(timer.now() / 1000) - callsKeptS)
         }
       } catch (error) {
-        logFault(this.#ports, error, 'look after circuits')
+        logFault(this.#ports, error, 'look after breakers')
       }
     }
   }

@@ -24,6 +24,7 @@ let scene: LabScene
 let folder: string
 let running: Awaited<ReturnType<typeof serve>>
 let otto: Browser
+let version: Awaited<ReturnType<LabScene['workflow']>>
 /** How it answers; the phases it was asked for; what the answer waits for. */
 const agent = { is: 'broken' as 'broken' | 'well' | 'unsigned', asked: [] as string[], done: 0 }
 let gate: Promise<void> | undefined
@@ -67,7 +68,8 @@ beforeAll(async () => {
   const hints = { resource_hints: { priority: 'normal', timeout_s: 30 } }
   const node = { ...step, ...hints, agent_config: { operation: 'look' } }
   const text = { wf_id: 'calls-lonely', description: 'Looks', nodes: [node], edges: [] }
-  const run = await scene.start(await scene.workflow(JSON.stringify(text)))
+  version = await scene.workflow(JSON.stringify(text))
+  const run = await scene.start(version)
   await scene.untilFact(run, 'workflow_complete')
   agent.asked = []
 })
@@ -93,12 +95,16 @@ it('is not before the cooldown is over, nor for who may only look, nor while som
   })
   const early = await probe()
   expect([early.status, early.body.code]).toEqual([409, 'circuit_open'])
-  expect(early.body.detail).toBe('Its cooldown is not over; a probe may go when it is')
+  expect(early.body.detail).toMatch(
+    /^Its cooldown lasts another (2\d|30) s; a probe may go then\. To let calls go at once, force the breaker closed$/,
+  )
   expect((await probe(await scene.at.person('vi', 'viewer'))).status).toBe(403)
   clock.advance(31_000)
   const body = { to: 'open', reason: 'maintenance', minutes: 1 }
   await otto.ask(postForce, 'POST', { params, body, headers: { 'idempotency-key': mintUuid() } })
-  expect((await probe()).body.detail).toBe('A person holds it open; lift that, and a probe may go')
+  expect((await probe()).body.detail).toBe(
+    'A person holds it open for another 1 min. To let a probe go before, lift that',
+  )
   clock.advance(61_000)
   expect(agent.asked).toEqual([])
 })
@@ -147,6 +153,34 @@ it('is one at a time, closes by the answer the agent signed, and says in the cha
   const again = await probe()
   expect([again.status, again.body.code]).toEqual([409, 'run_moved_on'])
   expect(agent.asked).toEqual(['state'])
+})
+
+it('that fails for the third time asks people, once, in the run that opened the breaker though it has ended', async () => {
+  agent.is = 'broken'
+  const run = await scene.start(version)
+  await scene.untilFact(run, 'workflow_complete')
+  for (let failed = 1; failed <= 3; failed++) {
+    clock.advance(301_000)
+    expect((await probe()).body).toMatchObject({ ok: false, circuit: { reopened: failed } })
+  }
+  const asked = await scene.untilFact(run, 'approval_asked')
+  expect(asked).toMatchObject({
+    kind: 'circuit',
+    node: 'step',
+    role: 'operator',
+    sentence: 'The breaker on lonely opened again after 3 probes; its probes are held until you decide',
+  })
+  clock.advance(301_000)
+  const held = await probe()
+  expect([held.status, held.body.code, held.body.detail]).toEqual([
+    409,
+    'probe_held',
+    'People are asked about it; their answer lets a probe go',
+  ])
+  const { approvals } = await scene.at.house.book.read(run, ({ openApprovals }) => ({
+    approvals: openApprovals.size,
+  }))
+  expect(approvals).toBe(1)
 })
 
 it('is not offered for an agent that is not known to sign', async () => {

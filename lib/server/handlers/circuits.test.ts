@@ -119,7 +119,7 @@ describe('breakers', () => {
     expect([none.status, none.body.code, none.body.detail]).toEqual([
       404,
       'not_found',
-      'There is no circuit "none" here',
+      'There is no breaker "none" here.',
     ])
   })
 })

@@ -72,7 +72,7 @@ export function keepingCircuits(store: () => Store): void {
     const lost = outcomes.find((outcome) => outcome.status === 'rejected')
     expect(lost?.reason).toMatchObject({
       code: 'sequence_taken',
-      message: `The circuit ${circuit.id} has 2 tokens and the change was decided at 1; read it and decide again`,
+      message: `The breaker ${circuit.id} has 2 tokens and the change was decided at 1; read it and decide again`,
     })
     expect(await circuits().tokens(circuit.id, { limit: 10 })).toHaveLength(2)
   })
