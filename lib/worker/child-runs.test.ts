@@ -702,6 +702,20 @@ describe('a rollback of a step with child runs', () => {
     expect(bench.undone).toEqual(['d', 'c'])
   })
 
+  it('names a critical step below however many runs stand before it', async () => {
+    const { ports, runId, leaf } = await withCritical()
+    // Long gone, like most of what a map of years began.
+    const others = Array.from({ length: 2_500 }, () => runIdOf(mintUuid()))
+    const childrenOf: WorkerPorts['childrenOf'] = async (...step) => [
+      ...others,
+      ...(await ports.childrenOf(...step)),
+    ]
+    const plan = await makePlan({ ...ports, childrenOf }, runId, { node: 'a', mayCoordinate: true })
+    expect(plan.steps.map(({ criticalBelow }) => criticalBelow)).toEqual([
+      [{ run: leaf, node: 'c', visit: 1, label: 'Charge' }],
+    ])
+  })
+
   it('leaves a run whole whose critical step nobody was asked about, and tells a person', async () => {
     const { bench, ports, runId, child, leaf } = await withCritical()
     await rollBack(bench, ports, runId, 'a', 'engine')

@@ -1,7 +1,11 @@
 /*
  * Critical steps of the runs below a step. They go back with it, so a plan names them: whoever agrees to the plan agrees to
  * these, and what became critical later is left to a person (take-children-back.ts).
+ *
+ * Every run below is looked at, however many there are. It goes down before it goes on, so that it never keeps more than
+ * the ids of the runs that one step began, once for each level: at most 10,000 of a map, at most 8 deep.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RunId } from '@/lib/base/ids'
 import { visitsInScope } from '@/lib/engine/evolve-rollback'
 import { beginsRuns } from '@/lib/engine/own-steps'
@@ -11,27 +15,41 @@ import type { StepBelow } from '@/lib/rollback/terms'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import type { WorkerPorts } from './ports'
 
-/** Runs that are looked at below one step. What is critical beyond them is not named, and so not taken back unasked. */
-const mostRuns = 1000
+type Ports = Pick<WorkerPorts, 'book' | 'childrenOf' | 'graphOf' | 'ledger'>
+
+/** Runs that are looked at before others have a turn: most take no longer than one row. */
+const runsPerTurn = 200
 
 /** The critical steps below this visit of a step that left something to take back, run by run. */
 export async function criticalBelow(
-  ports: Pick<WorkerPorts, 'book' | 'childrenOf' | 'graphOf' | 'ledger'>,
+  ports: Ports,
   runId: RunId,
   { node, visit }: { node: string; visit: number },
 ): Promise<StepBelow[]> {
   const found: StepBelow[] = []
-  const runs = await ports.childrenOf(runId, node, visit)
-  for (let at = 0; at < Math.min(runs.length, mostRuns); at++) {
-    const id = runs[at] as RunId
-    // Most runs have neither, and need not be folded to know that.
-    const version = (await ports.ledger.header(id))?.version
-    if (version === undefined || !mayHold(await ports.graphOf(version))) continue
-    const { critical, calling } = await ports.book.read(id, lookedAt)
-    for (const step of critical) found.push({ run: id, ...step })
-    for (const step of calling) runs.push(...(await ports.childrenOf(id, step.node, step.visit)))
+  let looked = 0
+  for await (const step of stepsBelow(ports, runId, { node, visit })) {
+    if (step) found.push(step)
+    else if (++looked % runsPerTurn === 0) await nextTurn()
   }
   return found
+}
+
+/** The critical steps, and nothing once for each run. */
+async function* stepsBelow(
+  ports: Ports,
+  runId: RunId,
+  { node, visit }: { node: string; visit: number },
+): AsyncGenerator<StepBelow | undefined> {
+  for (const run of await ports.childrenOf(runId, node, visit)) {
+    yield undefined
+    // Most runs have neither, and need not be folded to know that.
+    const version = (await ports.ledger.header(run))?.version
+    if (version === undefined || !mayHold(await ports.graphOf(version))) continue
+    const { critical, calling } = await ports.book.read(run, lookedAt)
+    for (const step of critical) yield { run, ...step }
+    for (const step of calling) yield* stepsBelow(ports, run, step)
+  }
 }
 
 function mayHold(graph: GraphIndex): boolean {
