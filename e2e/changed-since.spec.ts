@@ -60,7 +60,9 @@ test('what another run changed since is not put back without a word', async ({ p
     await expect(note).toContainText('Otherwise nothing is done to it')
     await expect(graphNode(page, 'Steer the traffic')).toContainText('changed since')
     await expect(row).toContainText('changed since the step')
-    await expect(page.getByRole('heading', { name: 'Asks first about 1 step whose target was changed since.' })).toBeVisible()
+    await expect(
+      page.getByRole('heading', { name: 'Asks first about 1 step whose target was changed since.' }),
+    ).toBeVisible()
     await isClean(page)
   })
 
@@ -76,13 +78,28 @@ test('what another run changed since is not put back without a word', async ({ p
     expect(weights(), 'nothing was changed').toBe(after)
   })
 
-  await test.step('by an explicit word it is put back all the same', async () => {
+  await test.step('by an explicit word it is promised to be put back all the same', async () => {
     await page.goto(preview)
     await anyway.check()
     await expect(page.getByRole('heading', { name: 'Restores 1 step on 1 agent.' })).toBeVisible()
     await isClean(page)
-    await hold(page, /^Restore 1 step on 1 agent/)
+    await anyway.uncheck()
+  })
+
+  await test.step('asked about it, whoever answers so with a reason has it put back, and their name stands there', async () => {
+    await hold(page, /^Ask first about 1 step whose target was changed since/)
+    await expect(status(page)).toContainText('Waits for operator')
+    await page.getByRole('button', { name: 'Put it back all the same' }).click()
+    const dialog = page.getByRole('dialog')
+    const answer = dialog.getByRole('button', { name: 'Put it back all the same' })
+    await expect(answer).toBeDisabled()
+    await dialog.getByRole('textbox').fill('71 was wrong as well')
+    await isClean(page)
+    await answer.click()
     await expect(status(page)).toContainText(/taken back/i, { timeout: 45_000 })
+    await expect(page.getByText('had Steer the traffic put back all the same')).toContainText(
+      '71 was wrong as well',
+    )
     await expect(row).toContainText('matches the seal')
     expect(weights(), 'byte for byte').toBe(before)
     await page.getByRole('button', { name: 'End the run' }).click()

@@ -19,7 +19,6 @@ import type {
   AboutRollback,
   QuestionAbout,
 } from '@/lib/view/question-wire'
-import { isChangedSince } from '@/lib/view/warning'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { afterCallingOff, cannotWords, listed } from './words'
 
@@ -97,6 +96,7 @@ function Cannot({ about: { cannot } }: { about: AboutRollback }) {
 
 function Unprepared({ about }: { about: AboutRollback }) {
   const { cannot, can, of } = about
+  const changed = cannot.filter((one) => one.changed)
   return (
     <>
       <Cannot about={about} />
@@ -108,11 +108,12 @@ function Unprepared({ about }: { about: AboutRollback }) {
           {cannot.length === 1 ? 'it is' : 'they are'}, and the ledger says so.
         </Sub>
       </Fact>
-      {isChangedSince(about) && (
-        <Fact label="Put it back">
-          Call it off, then roll back again with “
-          {cannot.length === 1 ? 'Put it back all the same' : 'Put them back all the same'}”.{' '}
-          <Sub>That undoes what was changed since, too; the preview says what.</Sub>
+      {changed.length > 0 && (
+        <Fact label="Put back">
+          {listed(changed.slice(0, 3).map(({ label }) => `“${label}”`))}
+          {changed.length > 3 && ` and ${changed.length - 3} more`} {changed.length === 1 ? 'is' : 'are'}{' '}
+          taken back all the same, and the rest with {changed.length === 1 ? 'it' : 'them'}.{' '}
+          <Sub>That undoes what was changed since, too; your reason is kept with your name.</Sub>
         </Fact>
       )}
       <Fact label="Called off">

@@ -13,4 +13,7 @@ it('says of those that are asked again that they are, and leads to the question 
   })
   expect(againWords({ phase: 'executing', status: 'executing' }, asked).words).toContain('goes on')
   expect(againWords({ phase: 'over', status: 'completed' }, asked)).toMatchObject({ state: 'done' })
+  expect(againWords({ phase: 'over', status: 'completed' }, asked, true).words).toBe(
+    'They were asked to put it back all the same, and it is taken back.',
+  )
 })

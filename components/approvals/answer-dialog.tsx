@@ -29,6 +29,7 @@ export function AnswerDialog({
 }) {
   const [comment, setComment] = useState('')
   const ask = askOf(verdict, card)
+  const lacksReason = ask?.isNeeded === true && comment.trim() === ''
   const button = verdictWords[verdict].button(card)
   return (
     <Dialog
@@ -41,6 +42,7 @@ export function AnswerDialog({
           <Button
             variant={verdict === 'refuse' ? 'danger' : 'primary'}
             busy={busy}
+            disabled={lacksReason}
             className="min-w-0"
             title={card.target || undefined}
             aria-description={card.target || undefined}
@@ -57,7 +59,7 @@ export function AnswerDialog({
           {note}
         </p>
       )}
-      <Field label={ask?.label ?? 'Comment'} help={ask?.help} optional>
+      <Field label={ask?.label ?? 'Comment'} help={ask?.help} optional={!ask?.isNeeded}>
         {(ids) => (
           <Textarea
             {...ids}
@@ -67,7 +69,8 @@ export function AnswerDialog({
             value={comment}
             onChange={(event) => setComment(event.target.value)}
             onKeyDown={(event) => {
-              if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void onAnswer(comment.trim())
+              const sends = event.key === 'Enter' && (event.metaKey || event.ctrlKey)
+              if (sends && !lacksReason) void onAnswer(comment.trim())
             }}
           />
         )}

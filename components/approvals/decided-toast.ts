@@ -13,6 +13,7 @@ const did: Record<Verdict, string> = {
   go_on_without: 'The rollback goes on without what cannot be prepared:',
   abort: 'Called the rollback off:',
   ask_again: 'Those that said no are asked again:',
+  overwrite: 'What was changed since is put back all the same:',
   escalate: 'Left the rollback to a person:',
   release: 'Probes may go on:',
   hold: 'Probes stay held:',

@@ -2,9 +2,8 @@
 import { Button } from '@/components/ui/button'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { StateShape } from '@/components/ui/state'
+import type { Verdict } from '@/lib/hitl/terms'
 import { links } from '@/lib/ui/links'
-import type { AboutRollback } from '@/lib/view/question-wire'
-import { isChangedSince } from '@/lib/view/warning'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { againWords } from './again-words'
 import { CameOfIt } from './came-of-it'
@@ -38,20 +37,15 @@ export function Decided({ card, onNext }: { card: ApprovalCard; onNext: (() => v
       {card.about?.what === 'circuit' && decision && (
         <ProbeProgress approval={card.id} about={card.about} since={decision.at} />
       )}
-      {card.about?.what === 'rollback' && decision?.verdict === 'ask_again' && (
+      {card.about?.what === 'rollback' && leadsAgain(decision?.verdict) && (
         <p className="mt-3 border-t pt-3 font-medium">
-          <CameOfIt {...againWords(card.about.now, card.id)} />
+          <CameOfIt {...againWords(card.about.now, card.id, decision?.verdict === 'overwrite')} />
         </p>
       )}
       <div className="mt-3 flex flex-wrap gap-2">
         {onNext && (
           <Button shortcut="j" onClick={onNext}>
             Next question
-          </Button>
-        )}
-        {decision?.verdict === 'abort' && isChangedSince(card.about) && (
-          <Button asChild>
-            <a href={links.rollback(card.run, placeOf(card.about))}>Roll back over what was changed…</a>
           </Button>
         )}
         <Button asChild>
@@ -62,7 +56,4 @@ export function Decided({ card, onNext }: { card: ApprovalCard; onNext: (() => v
   )
 }
 
-/** The same rollback as a preview, where what was changed since can be put back, too. */
-function placeOf({ node, scope, only }: AboutRollback) {
-  return { node, scope, ...(only && { only }) }
-}
+const leadsAgain = (verdict: Verdict | undefined) => verdict === 'ask_again' || verdict === 'overwrite'

@@ -14,9 +14,10 @@ import { count } from '@/lib/ui/format-time'
 import { type InspectorTab, links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
-import type { ApprovalCard } from '@/lib/view/wire'
+import type { ActionPreview, ApprovalCard } from '@/lib/view/wire'
 import { waysFrom } from './about-facts'
 import { AnswerDialog } from './answer-dialog'
+import { ChangedSinceAsked, type ChangedPreview } from './changed-since-asked'
 import { Comments } from './comments'
 import { Decided } from './decided'
 import { DeadlineSentence, DecisionFacts } from './decision-facts'
@@ -46,6 +47,7 @@ export type Answer = (wish: AnswerWish) => Promise<boolean>
  */
 export function DecisionCard({
   card,
+  changed,
   compact = false,
   leadsOn = true,
   busy,
@@ -55,6 +57,8 @@ export function DecisionCard({
   onNext,
 }: {
   card: ApprovalCard
+  /** What it would do by now, where that is not what was asked. */
+  changed: ChangedPreview | undefined
   compact?: boolean
   /** It offers the ways to what it is about; not where that stands around it. */
   leadsOn?: boolean
@@ -86,7 +90,7 @@ export function DecisionCard({
           <Unbroken text={headlineOf(card)} />
         </h2>
         {!compact && <Whose card={card} />}
-        <Preview card={card} compact={compact} />
+        <Preview card={card} changed={changed} compact={compact} />
         <DecisionFacts card={card} compact={compact} />
         {!compact && <span className="flex-1 md:hidden" />}
         {open && card.kind === 'event' ? (
@@ -176,7 +180,15 @@ function CannotBeUndone({ stays, compact }: { stays: string; compact: boolean })
   )
 }
 
-function Preview({ card, compact }: { card: ApprovalCard; compact: boolean }) {
+function Preview({
+  card,
+  changed,
+  compact,
+}: {
+  card: ApprovalCard
+  changed: ChangedPreview | undefined
+  compact: boolean
+}) {
   const aside = !compact && (
     <span className="max-md:hidden">
       digest <CopyId id={card.action} what="digest" className="text-ink-2" />
@@ -192,18 +204,22 @@ function Preview({ card, compact }: { card: ApprovalCard; compact: boolean }) {
       </p>
     )
   }
-  return card.preview.show === 'diff' ? (
-    <Diff
-      title={card.preview.title}
-      before={card.preview.before}
-      after={card.preview.after}
-      aside={aside}
-      context={compact ? 1 : 3}
-      numbers={!compact}
-    />
-  ) : (
-    <TextBlock title={card.preview.title} text={card.preview.text} aside={aside} />
-  )
+  const drawn = (preview: ActionPreview) =>
+    preview.show === 'diff' ? (
+      <Diff
+        title={preview.title}
+        before={preview.before}
+        after={preview.after}
+        aside={aside}
+        context={compact ? 1 : 3}
+        numbers={!compact}
+      />
+    ) : (
+      <TextBlock title={preview.title} text={preview.text} aside={aside} />
+    )
+  const seen = changed ?? (card.decision?.seen && { preview: card.decision.seen })
+  if (!seen) return drawn(card.preview)
+  return <ChangedSinceAsked asked={card.preview} seen={seen} decided={card.decision} draw={drawn} />
 }
 
 /** Two answers to a row, in an inspector. */
@@ -241,7 +257,7 @@ function Acts({
     else void onAnswer({ verdict, comment: '' })
   }
   const held = (verdict: Verdict) => verdict === 'approve' && card.consequence === 'irreversible'
-  const [first, second, third, fourth] = card.verdicts
+  const [first, second, third, fourth, fifth] = card.verdicts
   const router = useRouter()
   const ways = leadsOn ? waysFrom(card) : []
   useShortcuts({
@@ -250,6 +266,7 @@ function Acts({
     x: may && second ? () => choose(second) : undefined,
     d: may && third ? () => choose(third) : undefined,
     n: may && fourth ? () => choose(fourth) : undefined,
+    p: may && fifth ? () => choose(fifth) : undefined,
     // In an inspector these keys are the page's.
     ...(!compact && Object.fromEntries(ways.map(({ key = '', href }) => [key, () => router.push(href)]))),
     e: mayEdit ? () => setEditing(true) : undefined,

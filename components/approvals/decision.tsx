@@ -9,8 +9,7 @@ import { warn } from '@/components/ui/toast'
 import type { Verdict } from '@/lib/hitl/terms'
 import { isApiProblem, isRefusal, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
 import { useOpened } from '@/lib/ui/opened'
-import { useApproval, useDecide, useMe } from '@/lib/ui/queries'
-import { isChangedSince } from '@/lib/view/warning'
+import { useApproval, useApprovalNow, useDecide, useMe } from '@/lib/ui/queries'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { tellDecided } from './decided-toast'
 import { type AnswerWish, DecisionCard } from './decision-card'
@@ -69,6 +68,8 @@ export function Decision({
   const router = useRouter()
   const query = useApproval(id)
   const decide = useDecide()
+  const now = useApprovalNow(id, query.data !== undefined && maySeeNow(query.data))
+  const changed = now.data?.changed
   const me = useMe().data?.name
   const [lost, setLost] = useState<Lost>()
   const [note, setNote] = useState<string>()
@@ -108,7 +109,7 @@ export function Decision({
     if (!card || decide.isPending || lost) return false
     setNote(undefined)
     setEditRefused(undefined)
-    const intent = JSON.stringify([verdict, comment, card.action, edited, event, artifacts])
+    const intent = JSON.stringify([verdict, comment, card.action, edited, changed?.seen, event, artifacts])
     const idempotencyKey = attempt.get(intent) ?? newIdempotencyKey()
     attempt.set(intent, idempotencyKey)
     try {
@@ -119,6 +120,7 @@ export function Decision({
         comment,
         idempotencyKey,
         ...(edited ? { edited } : {}),
+        ...(changed ? { seen: changed.seen } : {}),
         ...(event === undefined ? {} : { event }),
         ...(artifacts ? { artifacts } : {}),
       })
@@ -137,6 +139,7 @@ export function Decision({
       if (isRefusal(error)) {
         // A refusal is not remembered under its key, so the next try is a new one.
         attempt.delete(intent)
+        if (isApiProblem(error, 'approval_changed')) void now.refetch()
         warn('Your decision was not taken', `${sentenceOf(error)} Nothing was changed.`)
       } else {
         setLost({ verdict, event, comment, edited: edited !== undefined, at: Date.now() })
@@ -165,6 +168,7 @@ export function Decision({
       ) : (
         <DecisionCard
           card={card}
+          changed={changed && { ...changed, at: now.dataUpdatedAt }}
           compact={compact}
           leadsOn={leadsOn}
           busy={decide.isPending || lost !== undefined}
@@ -180,9 +184,12 @@ export function Decision({
 
 /** An answer whose card shows what it set going, or the way on: whoever gave it wants to see that, and not the next question. */
 function staysToShow({ about }: ApprovalCard, verdict: Verdict): boolean {
-  return (
-    about?.what === 'circuit' || verdict === 'ask_again' || (verdict === 'abort' && isChangedSince(about))
-  )
+  return about?.what === 'circuit' || verdict === 'ask_again' || verdict === 'overwrite'
+}
+
+/** Only of a difference there is something to compare, and only while it waits to be decided. */
+function maySeeNow({ kind, state, preview }: ApprovalCard): boolean {
+  return kind === 'approval' && state === 'open' && preview?.show === 'diff'
 }
 
 /** True when the decision that stands is the one this person sent: theirs, the same verdict and the same words. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { askOf, cameOf, headlineOf, stepOnTarget, verdictWords } from './words'
+import { askOf, cameOf, headlineOf, overwriteName, stepOnTarget, verdictWords } from './words'
 
 describe('the step a question is about', () => {
   it('is named with what it acts on, and without it where nobody knows that', () => {
@@ -63,6 +63,10 @@ describe('the answers to a rollback that cannot be whole', () => {
     )
     expect(verdictWords.abort.button(card(cannot('mailer')))).toBe('Call it off')
     expect(verdictWords.escalate.button(card(cannot('mailer')))).toBe('Hand it on')
+    const changed = { ...cannot('mailer'), changed: true as const }
+    expect(verdictWords.overwrite.button(card(cannot('billing'), changed))).toBe(overwriteName(1))
+    expect(verdictWords.overwrite.button(card(changed, changed))).toBe('Put them back all the same')
+    expect(askOf('overwrite', card(changed))).toMatchObject({ isNeeded: true })
   })
 })
 

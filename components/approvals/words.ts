@@ -65,7 +65,7 @@ export interface VerdictWords {
   /** The noun: "Your approval was not taken". */
   noun: string
   /** Asked for in a dialog: what to write there. Absent: one click decides. */
-  ask?: { help: string; label: string }
+  ask?: { help: string; label: string; isNeeded?: true }
 }
 
 /** As much of a question as its answers are worded by. */
@@ -101,6 +101,16 @@ function holderOf({ about }: Asked): string | undefined {
   if (!first || others.some(({ agent, here }) => here || agent !== first.agent)) return undefined
   const name = first.here ? `“${first.label}”` : agentName(first.agent)
   return name.length <= buttonNameLength ? name : undefined
+}
+
+/** How many targets somebody else changed since, of a rollback that this keeps from being whole. */
+export function changedOf(about: QuestionAbout | undefined): number {
+  return about?.what === 'rollback' ? about.cannot.filter(({ changed }) => changed).length : 0
+}
+
+/** The one name of putting back what somebody else changed since, before a rollback is asked for and after. */
+export function overwriteName(targets: number): string {
+  return `Put ${targets === 1 ? 'it' : 'them'} back all the same`
 }
 
 /** The one table of answers: their buttons, their past and their noun. */
@@ -143,6 +153,16 @@ export const verdictWords: Record<Verdict, VerdictWords> = {
     button: (card) => `Ask ${holderOf(card) ?? 'them'} again`,
     past: 'had those asked again that could not take back',
     noun: 'answer',
+  },
+  overwrite: {
+    button: ({ about }) => overwriteName(changedOf(about)),
+    past: 'chose to put back all the same',
+    noun: 'answer',
+    ask: {
+      label: 'Reason, kept in the ledger with your name',
+      help: 'What was changed since is undone, too.',
+      isNeeded: true,
+    },
   },
   release: { button: () => 'Let one probe go', past: 'let probes go on for', noun: 'answer' },
   hold: { button: () => 'Keep it open', past: 'keeps the probes held for', noun: 'answer' },
@@ -197,8 +217,8 @@ export function askOf(
   return verdictWords[verdict].ask
 }
 
-/** The keys of answers, by their place: the first is `a`, the second `x`, then `d` and `n`. */
-export const verdictKeys = ['a', 'x', 'd', 'n'] as const
+/** The keys of answers, by their place: the first is `a`, the second `x`, then `d`, `n` and `p`. */
+export const verdictKeys = ['a', 'x', 'd', 'n', 'p'] as const
 
 /** "Lets go on: Write the file, Send the request." The steps behind a pause that change something, or all if none does. */
 export function releaseSentence({ later }: ApprovalCard['touches']): string | undefined {
@@ -235,7 +255,7 @@ export function listed(names: string[]): string {
 
 /** Answers that keep something from being done; and those that set going what the answered question then tells. */
 const keeping = new Set<Verdict>(['refuse', 'hold', 'abort', 'escalate'])
-const opening = new Set<Verdict>(['release', 'ask_again'])
+const opening = new Set<Verdict>(['release', 'ask_again', 'overwrite'])
 
 /** Whose shape and colour an answered question wears; without a verdict it was closed unanswered. */
 export function cameOf(verdict: Verdict | undefined): ShownState {
@@ -263,4 +283,10 @@ export function decidedWords(row: Pick<ApprovalRow, 'verdict' | 'by'> & { event?
   // What it was done to stands above: "let probes go on for" ends one word sooner.
   const past = verdictWords[row.verdict].past.replace(/ (for|of|to)$/, '')
   return `${by} ${past}${row.verdict === 'took_effect' || row.verdict === 'not_taken' ? ' this step' : ''}`
+}
+
+/** What a decision means where what the step acts on was changed since it was asked; of one that was made, what it was made on. */
+export function changedWords(decided: ApprovalCard['decision']): string {
+  if (decided) return 'This is the difference that it was decided on.'
+  return 'Approving does the same act on what is there now, as this difference shows; the decision will say that you saw it.'
 }

@@ -17,6 +17,7 @@ import { fateWords, plannedFate } from './step-fates'
 import { holderName, isHeldBefore, phaseOf, turnWords } from './vote-words'
 
 type KindOf = (node: string) => string | undefined
+type Overwrite = (step: PlanStep) => boolean
 
 /**
  * The plan by agent: what each is asked, what it said, and the evidence: its state now and as it was sealed. It fills while
@@ -32,8 +33,8 @@ export function AgentTable({
   plan: RollbackPlanView
   parts: readonly AgentPart[]
   kindOf: KindOf
-  /** What was changed since is put back, too. */
-  overwrite: boolean
+  /** Its target is put back although it was changed since. */
+  overwrite: Overwrite
   rollback?: RollbackView | undefined
 }) {
   if (parts.length === 0) return null
@@ -82,7 +83,7 @@ function PartRows({
   part: AgentPart
   plan: RollbackPlanView
   kindOf: KindOf
-  overwrite: boolean
+  overwrite: Overwrite
   rollback: RollbackView | undefined
 }) {
   const [open, setOpen] = useState(false)
@@ -163,13 +164,13 @@ function AskedTo({
 }: {
   steps: readonly AgentStep[]
   kindOf: KindOf
-  overwrite: boolean
+  overwrite: Overwrite
 }) {
   const counts = new Map<string, { n: number; bad: boolean }>()
   for (const { step } of steps) {
     const words = takesRunsBack(step, kindOf)
       ? 'roll back its runs'
-      : fateWords[plannedFate(step, overwrite)].asked
+      : fateWords[plannedFate(step, overwrite(step))].asked
     const bad = step.fate === 'irreversible' || step.fate === 'refused'
     counts.set(words, { n: (counts.get(words)?.n ?? 0) + 1, bad })
   }

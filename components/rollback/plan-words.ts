@@ -1,3 +1,4 @@
+import { overwriteName } from '@/components/approvals/words'
 import { overwriting, type PlanCounts } from '@/lib/rollback/counts'
 import { planSentence, whoseTargets } from '@/lib/rollback/sentence'
 import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
@@ -147,7 +148,7 @@ export function changedSteps({ steps }: Pick<RollbackPlanView, 'steps'>): PlanSt
 
 /** The word that puts them back nevertheless: "Put it back all the same (1 target changed since)". */
 export function overwriteWords(n: number): string {
-  return `Put ${n === 1 ? 'it' : 'them'} back all the same (${count(n, 'target')} changed since)`
+  return `${overwriteName(n)} (${count(n, 'target')} changed since)`
 }
 
 /** Up to so many steps that are only set back are listed one by one. */

@@ -143,7 +143,9 @@ export function Preview({
         <div className="min-h-0 flex-1">
           <PlanGraph fold={fold} plan={plan} stands={stands} node={node} onNode={onNode} />
         </div>
-        {plan && <AgentTable plan={plan} parts={agentParts(plan)} kindOf={kindOf} overwrite={overwrite} />}
+        {plan && (
+          <AgentTable plan={plan} parts={agentParts(plan)} kindOf={kindOf} overwrite={() => overwrite} />
+        )}
       </div>
       <aside
         aria-label="Rollback"

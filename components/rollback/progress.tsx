@@ -30,7 +30,7 @@ import { PlanGraph } from './plan-graph'
 import { planKey, planName, resultWords, scopeWords } from './plan-words'
 import { Proof } from './proof'
 import { isToChoose, RollbackChoice } from './rollback-choice'
-import { progressStands, type StepStand } from './step-fates'
+import { isOverwritten, progressStands, type StepStand } from './step-fates'
 import { holderName, type WaitsFor, waitWords } from './vote-words'
 
 /** What the address asks to preview while this one is under way. */
@@ -86,7 +86,7 @@ export function Progress({
             plan={plan}
             parts={parts}
             kindOf={(id) => fold.index.nodes.get(id)?.kind}
-            overwrite={rollback.overwrite === true}
+            overwrite={(step) => isOverwritten(rollback, step)}
             rollback={rollback}
           />
         )}
@@ -180,6 +180,10 @@ function Told({
   const narrower = others.find(({ id }) => id === rollback.supersedes)
   const byStep = new Map(parts.flatMap(({ steps }) => steps.map((of) => [planKey(of.step), of] as const)))
   const asked = rollback.votes.length > 0
+  const nameOf = (key: string) => {
+    const step = plan?.steps.find((one) => stepKey(one) === key)
+    return step ? planName(step, plan) : 'a step'
+  }
   const below = useBelow(run, fold).summary?.waitsIn
   const waitsFor = rollback.question ?? (rollback.status === 'executing' ? below : undefined)
   const cameByItself = useCameByItself(waitsFor?.approval, rollback.id)
@@ -238,6 +242,12 @@ function Told({
           />
         </section>
       )}
+      {rollback.overwritten?.map((said) => (
+        <p key={said.checkpointId} className="mb-4 text-ink-2">
+          <Actor id={said.by} /> had {nameOf(said.checkpointId)} put back all the same, although it was
+          changed since <RelativeTime at={said.at} className="text-ink-3" />: {asSentence(said.reason)}
+        </p>
+      ))}
       {rollback.decided && rollback.decided.by !== 'engine' && <DecidedBy decided={rollback.decided} />}
       <Facts label={120}>
         {rollback.acts.map((act) => {

@@ -53,7 +53,19 @@ export function plannedFate({ fate, changedSince }: PlanStep, overwrite: boolean
   return changedSince && !overwrite ? 'changed' : fate
 }
 
-type Told = Pick<RollbackView, 'status' | 'phase' | 'acts' | 'votes' | 'decided' | 'overwrite'>
+type Told = Pick<
+  RollbackView,
+  'status' | 'phase' | 'acts' | 'votes' | 'decided' | 'overwrite' | 'overwritten'
+>
+
+/** What somebody else changed since is put back, too: all of it, or where a person said so when they were asked. */
+export function isOverwritten(
+  { overwrite, overwritten }: Pick<RollbackView, 'overwrite' | 'overwritten'>,
+  step: PlanStep,
+): boolean {
+  const key = stepKey(step)
+  return overwrite === true || overwritten?.some(({ checkpointId }) => checkpointId === key) === true
+}
 
 /** Every step of a plan that is or was carried out, as far as it is. */
 export function progressStands(plan: Pick<RollbackPlanView, 'steps'>, rollback: Told): StepStand[] {
@@ -95,7 +107,7 @@ function undoStand(
   if (act) return open(step, 'refused', 'failed', words.not)
   if (isLeft(step, rollback)) return left(step)
   if (!goesOn) return open(step, 'refused', 'skipped', words.not)
-  const planned = rollback.decided ? fate : plannedFate(step, rollback.overwrite === true)
+  const planned = rollback.decided ? fate : plannedFate(step, isOverwritten(rollback, step))
   if (rollback.phase === 'asking')
     return waiting(step, planned, planned === 'changed' ? 'Changed since' : words.asked)
   return planned === 'changed' ? stand(step, planned, 'pending') : open(step, fate, 'pending', words.ahead)

@@ -558,6 +558,7 @@ const verdictPast = {
   abort: 'called the rollback off',
   escalate: 'handed it on',
   ask_again: 'had those asked again that said no',
+  overwrite: 'had it put back all the same',
   release: 'let probes go on',
   hold: 'kept the probes held',
 } satisfies Record<Verdict, string>

@@ -9,6 +9,7 @@ import type { At, Command } from './commands'
 import { checkEvent, completeByEvent } from './decide-events'
 import { askPerson, failStep, nodeOf } from './decide-steps'
 import { type Draft, parentsOfStep } from './draft'
+import { checkOverwrite } from './rollback-question'
 import type { Approval, Run, Visit } from './run'
 
 type Wish<T extends Command['type']> = Extract<Command, { type: T }>
@@ -30,6 +31,7 @@ export function decideApproval(run: Run, wish: Wish<'decide'>, draft: Draft, at:
   if (wish.edited && !(isEditable(approval.kind) && wish.verdict === 'approve')) {
     throw new Problem('approval_edit_refused', 'An edit goes with an approval; refuse without one')
   }
+  if (wish.verdict === 'overwrite') checkOverwrite(run, approval, wish.comment)
   if (wish.verdict === 'event') checkEvent(run, nodeOf(run, approval.node), wish.event ?? '')
   settle(run, approval, wish, draft, at)
 }
@@ -52,6 +54,7 @@ function settle(
       by: wish.by,
       action: approval.action,
       edited: wish.edited?.hash,
+      seen: wish.seen,
       event: wish.event,
       comment: clip(wish.comment, 2000),
     },
@@ -82,6 +85,7 @@ function settle(
     case 'abort':
     case 'escalate':
     case 'ask_again':
+    case 'overwrite':
     case 'release':
     case 'hold':
       return

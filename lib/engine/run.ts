@@ -165,6 +165,8 @@ export interface Approval {
         at: number
         comment: string
         edited?: Hash
+        /** Preview that the person saw, where it is not the question's own. */
+        seen?: Hash
         /** With the verdict `event`: which one. */
         event?: string
         jti: string
@@ -179,6 +181,8 @@ export interface Rollback {
   only?: RollbackOnly
   /** Whoever asked for it wants targets put back that were changed since, too. */
   overwrite?: true
+  /** Of which checkpoints somebody said so when they were asked about them, and who. */
+  overwritten?: ReadonlyMap<string, { by: Actor; at: number; reason: string }>
   node: string
   by: Actor
   reason: string

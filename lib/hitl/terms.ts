@@ -21,8 +21,8 @@ export type ApprovalKind =
   | 'event'
 
 /**
- * `approve`, `refuse` answer an `approval` and a `rollback_critical`; `go_on_without`, `abort`, `escalate`, `ask_again` a
- * `rollback_unprepared`; `release`, `hold` a `circuit`; `took_effect`, `not_taken` an `outcome_unknown`; `event` (with its name) an `event`; `acknowledge` the rest.
+ * `approve`, `refuse` answer an `approval` and a `rollback_critical`; `go_on_without`, `abort`, `escalate`, `ask_again`,
+ * `overwrite` (what was changed since is put back all the same) a `rollback_unprepared`; `release`, `hold` a `circuit`; `took_effect`, `not_taken` an `outcome_unknown`; `event` (with its name) an `event`; `acknowledge` the rest.
  */
 export type Verdict =
   | 'approve'
@@ -35,5 +35,6 @@ export type Verdict =
   | 'abort'
   | 'escalate'
   | 'ask_again'
+  | 'overwrite'
   | 'release'
   | 'hold'

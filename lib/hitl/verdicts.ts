@@ -23,9 +23,10 @@ const questions: Record<ApprovalKind, Question> = {
   event: { level: 2, verdicts: ['event'], editable: false },
   // ATD section 7: a failed rollback stops the workflow.
   // Cascade section 6.5: partial, or abort and escalate. What kept a holder from it may have passed: it can be asked again.
+  // What somebody else changed since can be put back all the same, where that is all that keeps a holder from it.
   rollback_unprepared: {
     level: 2,
-    verdicts: ['go_on_without', 'abort', 'escalate', 'ask_again'],
+    verdicts: ['go_on_without', 'abort', 'escalate', 'ask_again', 'overwrite'],
     editable: false,
   },
   // ATD section 8, level 1: a pause that a person may lift.

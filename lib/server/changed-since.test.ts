@@ -5,9 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { labId } from '@/examples/lab/lab-agent'
 import type { RollbackId, RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
-import type { RollbackPlanView, RollbackView } from '@/lib/view/wire'
+import type { ApprovalCard, RollbackPlanView, RollbackView } from '@/lib/view/wire'
 import { getApproval } from './handlers/approvals'
-import { postChoice, postPlan, postRollback } from './handlers/rollbacks'
+import { getRollback, postChoice, postPlan, postRollback } from './handlers/rollbacks'
 import { startRun } from './runs'
 import type { Browser } from './testing/console'
 import { LabScene } from './testing/lab-scene'
@@ -149,6 +149,32 @@ describe('a file', () => {
     const [told] = (await planned(two, { node: 'write' })).steps
     expect(told).toMatchObject({ changedSince: true, changedBy: { run: one, node: 'write', undid: true } })
     expect(told?.sentence).toContain('by the rollback of "write" of writes in run_')
+  })
+
+  it('is put back all the same by whoever answers so when asked, with a reason; nothing else is', async () => {
+    const one = await done([write('write', 'S1')])
+    await done([write('write', 'S2')])
+    const rollback = await rollBack(one, { node: 'write' })
+    const question = await scene.question(one, 'rollback_unprepared')
+    const { body: card } = await otto.ask<ApprovalCard>(getApproval, 'GET', {
+      params: { approval: question.id },
+    })
+    expect(card.verdicts).toEqual(['go_on_without', 'abort', 'escalate', 'ask_again', 'overwrite'])
+    await expect(scene.answer(otto, question, 'overwrite')).rejects.toThrow(/bad_request.*needs a reason/)
+    expect(content(), 'nothing was done').toBe('S2')
+    await scene.answer(otto, question, 'overwrite', 'S2 was wrong as well')
+    expect(await result(one, rollback)).toBe('completed')
+    expect(content()).toBe('S0')
+    const facts = await scene.facts(one)
+    expect(facts.find(({ type }) => type === 'approval_decided')).toMatchObject({
+      ...{ verdict: 'overwrite', by: 'person:otto', comment: 'S2 was wrong as well' },
+    })
+    expect(facts.find(({ type }) => type === 'rollback_request')).not.toHaveProperty('overwrite')
+    const { body: view } = await otto.ask<RollbackView>(getRollback, 'GET', {
+      params: { run: one, rollback },
+    })
+    expect(view.overwritten).toMatchObject([{ by: 'person:otto', reason: 'S2 was wrong as well' }])
+    expect(view.votes).toMatchObject([{ vote: 'prepared' }])
   })
 
   it('that somebody changed by hand is noticed at the last moment, too', async () => {

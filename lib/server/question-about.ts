@@ -92,17 +92,31 @@ function aboutRollback(run: Run, rollback: Rollback): AboutRollback {
     cannot: votes
       .filter(({ vote }) => vote === 'cannot_prepare')
       .slice(0, mostNamed)
-      .map(({ node, visit, agent, how, reason: why, description, conflict, changedRun, changedNode }) => ({
-        node,
-        visit,
-        label: labelOf(run, node),
-        agent,
-        here: how === 'here' || agent === own,
-        ...(why && { why }),
-        description,
-        ...(conflict !== undefined && { conflict }),
-        ...(changedRun && changedNode && { changedBy: { run: changedRun, node: changedNode } }),
-      })),
+      .map(
+        ({
+          node,
+          visit,
+          agent,
+          how,
+          reason: why,
+          description,
+          conflict,
+          changedBy,
+          changedRun,
+          changedNode,
+        }) => ({
+          node,
+          visit,
+          label: labelOf(run, node),
+          agent,
+          here: how === 'here' || agent === own,
+          ...(why && { why }),
+          description,
+          ...(conflict !== undefined && { conflict }),
+          ...(changedBy !== undefined && { changed: true as const }),
+          ...(changedRun && changedNode && { changedBy: { run: changedRun, node: changedNode } }),
+        }),
+      ),
     can: votes.filter(({ vote }) => vote === 'prepared').length,
     of: votes.length,
     critical: criticalSteps(run),

@@ -137,6 +137,7 @@ const verdictWords: Record<string, string> = {
   abort: 'called it off',
   escalate: 'handed it on',
   ask_again: 'has them asked again',
+  overwrite: 'puts it back all the same',
   release: 'let probes go on',
   hold: 'holds the probes',
 }

@@ -33,7 +33,8 @@ export interface AboutRollback {
     description: string
     /** The rollback that has it. */
     conflict?: string
-    /** The step of another run that changed it since. */
+    /** Somebody else changed it since; and the step of another run that did, where one says so. */
+    changed?: true
     changedBy?: { run: string; node: string }
   }[]
   /** How many steps can be taken back, and how many were asked about. */

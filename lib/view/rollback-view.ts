@@ -13,6 +13,9 @@ export function rollbackViewOf(run: Run, runId: string, rollback: Rollback): Rol
     scope,
     ...(only && { only }),
     ...(rollback.overwrite && { overwrite: true as const }),
+    ...(rollback.overwritten && {
+      overwritten: [...rollback.overwritten].map(([checkpointId, said]) => ({ checkpointId, ...said })),
+    }),
     node,
     status: rollback.status ?? (supersededBy ? 'superseded' : 'executing'),
     phase: phaseOf(rollback, question !== undefined),

@@ -10,7 +10,7 @@ export function warningOf({ cannot }: Pick<AboutRollback, 'cannot'>): RollbackWa
   return cannot.length > 0 && cannot.every(({ why }) => why === 'hash_mismatch') ? 'changed_since' : undefined
 }
 
-/** True of a rollback that stops only before what somebody else changed since. */
-export function isChangedSince(about: QuestionAbout | undefined): about is AboutRollback {
-  return about?.what === 'rollback' && warningOf(about) === 'changed_since'
+/** True of a rollback that somebody's change since keeps from being whole: it can be put back all the same. */
+export function mayOverwrite(about: QuestionAbout | undefined): boolean {
+  return about?.what === 'rollback' && about.cannot.some(({ changed }) => changed)
 }

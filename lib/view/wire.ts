@@ -192,9 +192,7 @@ export interface ApprovalCard extends ApprovalRow {
   /** Digest the decision is bound to; send it back with the verdict. */
   action: string
   target: string
-  preview?:
-    | { show: 'diff'; title: string; before: string; after: string }
-    | { show: 'text'; title: string; text: string }
+  preview?: ActionPreview
   /** Kind of the step that is held: `pause_for_approval`; absent when its action cannot be read. */
   stepKind?: string
   /** The action in the kind's own terms; present when it may be edited. */
@@ -220,7 +218,30 @@ export interface ApprovalCard extends ApprovalRow {
   events?: EventChoice[]
   /** Of an `event` question: artifacts that may be sent along, as `artifacts {name: value}`. */
   slots?: EventSlot[]
-  decision?: { verdict: Verdict; event?: string; by: string; at: number; comment: string; edited: boolean }
+  /** `seen`: what was on the screen of who decided, where it was not `preview`. */
+  decision?: {
+    verdict: Verdict
+    event?: string
+    by: string
+    at: number
+    comment: string
+    edited: boolean
+    seen?: ActionPreview
+  }
+}
+
+/** What a step would do. */
+export type ActionPreview =
+  | { show: 'diff'; title: string; before: string; after: string }
+  | { show: 'text'; title: string; text: string }
+
+/**
+ * `GET /api/v1/approvals/{id}/now`: what the step would do by now. `changed` where that is not what was asked: what it acts on
+ * was changed since. Send `seen` with the decision, which then says what it was made on.
+ */
+export interface ApprovalNow {
+  at: number
+  changed?: { preview: ActionPreview; seen: string }
 }
 
 export interface EventChoice {
@@ -315,6 +336,8 @@ export interface RollbackView {
   only?: 'dependents'
   /** What somebody else changed since is put back, too. */
   overwrite?: true
+  /** Of these checkpoints a person said so when they were asked. */
+  overwritten?: { checkpointId: string; by: string; at: number; reason: string }[]
   node: string
   /** `executing` until it is over; `superseded`: a broader one took it over. */
   status: 'executing' | 'superseded' | RollbackStatus

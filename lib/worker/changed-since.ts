@@ -13,6 +13,7 @@ import type { Hash } from '@/lib/base/hash'
 import { type RunId, runIdOf } from '@/lib/base/ids'
 import { type Comparable, comparable, holderOf, type Touching, touching } from '@/lib/engine/own-steps'
 import type { RunHeader } from '@/lib/engine/ports'
+import { isOverwritten } from '@/lib/engine/rollback-question'
 import type { CheckpointRef, Rollback, Run } from '@/lib/engine/run'
 import { anyVisitOf } from '@/lib/engine/visit-states'
 import { foreignState, isChangedSince, type OtherStep, ownStates } from '@/lib/rollback/changed-since'
@@ -175,12 +176,12 @@ export type LastLook = Pick<UndoRequest, 'whyNot' | 'expectedStates'>
 export async function lastLook(
   ports: WorkerPorts,
   runId: RunId,
-  rollback: UndoneBy & Pick<Rollback, 'overwrite'>,
+  rollback: UndoneBy & Pick<Rollback, 'overwrite' | 'overwritten'>,
   step: PlannedStep,
   ref: CheckpointRef,
   snapshot: Snapshot,
 ): Promise<LastLook> {
-  if (rollback.overwrite || ref.undo === 'compensate') return {}
+  if (isOverwritten(rollback, ref.jti) || ref.undo === 'compensate') return {}
   if (ref.undo === 'remote') return expected(ports, runId, rollback, ref)
   return {
     whyNot: async (now) => {

@@ -8,14 +8,15 @@
  *   derived   an agent of one phase; what cannot be undone     the checkpoint here: signature, hash, time, reversibility
  *   here      what this installation puts back itself          the same
  *
- * A holder whose target was changed by somebody else since the step cannot either (`hash_mismatch`), unless whoever asked
- * for the rollback wants that undone, too: it is looked at anew, and nothing is asked of it.
+ * A holder whose target was changed by somebody else since the step cannot either (`hash_mismatch`), unless a person wants
+ * that undone, too, with the request or as the answer to this: it is looked at anew, and nothing is asked of it.
  *
  * An agent without an answer is asked again until half of the rollback's time is over; then it is `unreachable`.
  */
 import { uuidOfText } from '@/lib/base/ids'
 import { isProblem } from '@/lib/base/problem'
 import type { Verification } from '@/lib/checkpoint/verify'
+import { isOverwritten } from '@/lib/engine/rollback-question'
 import type { CheckpointRef } from '@/lib/engine/run'
 import { statusWithoutAct } from '@/lib/rollback/outcome'
 import type { PlannedStep } from '@/lib/rollback/plan'
@@ -107,12 +108,13 @@ async function said(of: Undoing, step: PlannedStep, until: number): Promise<Said
 /** Looked at anew. Where it does not say now what it said for the plan, that stands. */
 async function changedAtVote(
   { ports, hold, rollback }: Undoing,
-  { changedSince, changedBy }: PlannedStep,
+  step: PlannedStep,
   ref: CheckpointRef,
   snapshot: Snapshot,
 ): Promise<Changed | undefined> {
-  if (rollback.overwrite) return undefined
+  if (isOverwritten(rollback, actKey(step))) return undefined
   const changed = await changedByNow(ports, hold.lease.runId, ref, snapshot)
+  const { changedSince, changedBy } = step
   if (changed === undefined && changedSince) return { ...(changedBy && { by: changedBy }) }
   return changed || undefined
 }

@@ -78,6 +78,7 @@ interface Noted {
     | 'supersedes'
     | 'askedAt'
     | 'overwrite'
+    | 'overwritten'
     | 'askedAgain'
   >
   deadlineAt: number
@@ -364,13 +365,17 @@ class Coordinator {
 }
 
 function noteRollback(run: Run, rollback: Rollback): Noted {
-  const { id, reason, scope, plan, by, decided, supersedes, askedAt, overwrite, askedAgain } = rollback
+  const { id, reason, scope, plan, by, decided, supersedes, askedAt, overwrite, overwritten, askedAgain } =
+    rollback
   // Half of its time for asking; it may have waited for a person before that.
   const deadlineAt = decisionDeadline(rollback)
   const forMs = rollback.deadlineAt - askedAt
   const critical = answerOf(run, rollback, 'rollback_critical')
   return {
-    rollback: { id, reason, scope, plan, by, decided, supersedes, askedAt, overwrite, askedAgain },
+    rollback: {
+      ...{ id, reason, scope, plan, by, decided, supersedes, askedAt, askedAgain },
+      ...{ overwrite, overwritten },
+    },
     deadlineAt,
     prepareUntil: deadlineAt - forMs / 2,
     votes: new Map(rollback.votes),

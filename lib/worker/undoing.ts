@@ -8,7 +8,10 @@ export interface Undoing {
   ports: WorkerPorts
   hold: Hold
   draining: AbortSignal
-  rollback: Pick<Rollback, 'id' | 'reason' | 'scope' | 'plan' | 'overwrite' | 'askedAt' | 'askedAgain'>
+  rollback: Pick<
+    Rollback,
+    'id' | 'reason' | 'scope' | 'plan' | 'overwrite' | 'overwritten' | 'askedAt' | 'askedAgain'
+  >
   /** When the rollback is out of time, ms since the epoch. */
   deadlineAt: number
   /** What times its requests. */

@@ -8,6 +8,7 @@ import { type EventPlace, giveEvent } from '../give-event'
 import { type PageRequest, pageOf, queryOf } from '../http/paging'
 import { json } from '../http/route'
 import type { Installation } from '../installation'
+import { lookAgain } from '../look-again'
 import { runIdFrom } from '../run-id'
 
 const listQuery = z.object({
@@ -50,6 +51,12 @@ export async function approvalCard(
   return approvalCardOf(installation, await approvalRecord(installation, id), principal)
 }
 
+/** `GET /api/v1/approvals/{approval}/now` */
+export const getApprovalNow = route({ auth: 'either', scope: 'runs:read', role: 'viewer' }, async (call) => {
+  const { installation, params } = call
+  return json(await lookAgain(installation, await approvalRecord(installation, params.approval ?? '')))
+})
+
 /** A person writes little, and a program may bring a report along. */
 const maxDecisionBytes = 4 * 1024 * 1024
 const artifactValues = z
@@ -68,12 +75,14 @@ const decisionBody = z.strictObject({
     'abort',
     'escalate',
     'ask_again',
+    'overwrite',
     'release',
     'hold',
   ]),
   action: z.string().max(100),
   comment: z.string().max(500).default(''),
   edited: z.record(z.string(), z.json()).optional(),
+  seen: z.string().max(100).optional(),
   event: z.string().max(200).optional(),
   artifacts: artifactValues.optional(),
 })
