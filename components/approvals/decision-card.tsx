@@ -17,13 +17,13 @@ import { useShortcuts } from '@/lib/ui/shortcuts'
 import type { ActionPreview, ApprovalCard } from '@/lib/view/wire'
 import { waysFrom } from './about-facts'
 import { AnswerDialog } from './answer-dialog'
-import { ChangedSinceAsked, type ChangedPreview } from './changed-since-asked'
+import { type ChangedPreview, ChangedSinceAsked } from './changed-since-asked'
 import { Comments } from './comments'
 import { Decided } from './decided'
 import { DeadlineSentence, DecisionFacts } from './decision-facts'
 import { EditChange } from './edit-change'
 import { EventActs } from './event-acts'
-import { askOf, headlineOf, verdictKeys, verdictWords } from './words'
+import { askOf, headlineOf, verdictKeys, wordsOf } from './words'
 
 export interface AnswerWish {
   verdict: Verdict
@@ -304,7 +304,7 @@ function Acts({
         )}
       >
         {card.verdicts.map((verdict, index) => {
-          const words = verdictWords[verdict].button(card)
+          const words = wordsOf(verdict, card).button(card)
           const key = verdictKeys[index]
           if (held(verdict)) {
             return (
@@ -337,7 +337,7 @@ function Acts({
               wraps
               className={cx(leads && (compact ? 'col-span-2' : 'max-md:col-span-2'))}
             >
-              <span>{verdict === 'refuse' ? 'Refuse…' : words}</span>
+              <span>{verdict === 'refuse' && !card.about ? 'Refuse…' : words}</span>
             </Button>
           )
         })}

@@ -207,6 +207,8 @@ export type Command =
       by: Actor
       action: Hash
       edited?: ActionRef
+      /** The preview on the person's screen, where it is not the question's own. */
+      seen?: Hash
       /** With the verdict `event`. */
       event?: string
       artifacts?: { name: string; value: Hash }[]

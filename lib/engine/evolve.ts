@@ -357,6 +357,7 @@ function evolveApproval(
     at: fact.at,
     comment: fact.comment,
     edited: fact.edited,
+    seen: fact.seen,
     event: fact.event,
     jti: fact.jti,
   }

@@ -250,6 +250,7 @@ const fields: { [T in Exclude<FactType, 'reported'>]: Fields<T> } = {
     by: text,
     action: hash,
     edited: maybe(hash),
+    seen: maybe(hash),
     event: maybe(text),
     comment: text,
   },

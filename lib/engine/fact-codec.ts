@@ -204,6 +204,7 @@ const fields: { [T in OwnFactType]: FieldsOf<T> } = {
     by: at('by'),
     action: at('inp_hash'),
     edited: maybe('edited'),
+    seen: maybe('seen'),
     event: maybe('event'),
     comment: at('comment'),
   },

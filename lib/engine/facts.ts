@@ -267,6 +267,8 @@ export type FactBody =
       action: Hash
       /** Digest of the action as the person edited it; the effect uses this one. */
       edited?: Hash
+      /** Stored preview that the person saw: what the step acts on had changed since the question was asked. */
+      seen?: Hash
       /** With the verdict `event`: which one. */
       event?: string
       comment: string

@@ -1,7 +1,7 @@
 /** Questions to people: rows of the inbox, the decision card, and the one way to decide. */
 import { actorOf, type Principal } from '@/lib/auth/principal'
 import { isJsonObject, type JsonObject } from '@/lib/base/json'
-import { Problem } from '@/lib/base/problem'
+import { isProblem, Problem } from '@/lib/base/problem'
 import type { ActionRef } from '@/lib/engine/commands'
 import type { IdempotentAnswer } from '@/lib/engine/ports'
 import type { Approval, Run } from '@/lib/engine/run'
@@ -12,14 +12,14 @@ import { isEditable, verdictsOf } from '@/lib/hitl/verdicts'
 import { type Action, EffectFailed, type Preview } from '@/lib/runners/runner'
 import type { ApprovalRecord } from '@/lib/store/store'
 import { consequenceOf } from '@/lib/view/frame'
-import { type RollbackWarning, warningOf } from '@/lib/view/warning'
+import { mayOverwrite, type RollbackWarning, warningOf } from '@/lib/view/warning'
 import type { ApprovalCard, ApprovalRow, EventChoice, EventSlot } from '@/lib/view/wire'
-import { effectsFor } from '@/lib/worker/effects'
 import { readJson } from '@/lib/worker/run-book'
 import { jsonValue } from '@/lib/worker/values'
 import { withDescendants } from '@/lib/workflow/graph-index'
 import { eventChoices, eventSlots, eventTerms, shownChoices, slotValues } from './events'
 import type { Installation } from './installation'
+import { describedAgain, stillSeen } from './look-again'
 import { openedReadOnly } from './opened'
 import { aboutOf, type NotedAbout, noteAbout } from './question-about'
 
@@ -104,6 +104,10 @@ export async function approvalCardOf(
     approval.preview && ((await readJson(ledger, approval.preview)) as unknown as Preview | undefined)
   const known = isAction(action) ? action : undefined
   const { state } = approval
+  const seen =
+    state.status === 'decided' && state.seen
+      ? ((await readJson(ledger, state.seen)) as unknown as Preview | undefined)
+      : undefined
   const about = await aboutOf(installation, approval, noted.about)
   return {
     ...row,
@@ -121,7 +125,7 @@ export async function approvalCardOf(
     runStartedAt: noted.startedAt,
     onSilence: silenceWords(approval),
     comments: approval.comments,
-    verdicts: [...verdictsOf(approval.kind)],
+    verdicts: verdictsOf(approval.kind).filter((verdict) => verdict !== 'overwrite' || mayOverwrite(about)),
     ...(approval.kind === 'event' && {
       events: await shownChoices(installation, record.runId, noted.events),
       slots: noted.slots,
@@ -135,6 +139,7 @@ export async function approvalCardOf(
             at: state.at,
             comment: state.comment,
             edited: state.edited !== undefined,
+            ...(seen && { seen }),
           }
         : undefined,
   }
@@ -198,6 +203,8 @@ export interface DecisionWish {
   action: string
   comment: string
   edited?: JsonObject
+  /** Hash of what they saw in place of the question's own preview (look-again.ts). */
+  seen?: string
   /** With the verdict `event`: which one, and values for artifacts that its state may write. */
   event?: string
   artifacts?: JsonObject
@@ -206,7 +213,8 @@ export interface DecisionWish {
 
 /**
  * Decides an approval as this principal; the same conditions hold on every path. Throws the Problems of `refusalOf`,
- * and `approval_edit_refused` when an edited action is not one the step could do.
+ * `approval_edit_refused` when an edited action is not one the step could do, and `approval_changed` when what the person
+ * saw is no longer so.
  */
 export async function decideApproval(
   installation: Installation,
@@ -230,6 +238,7 @@ export async function decideApproval(
   if (refusal) throw refusal
   const written = slotValues(question.declared, artifacts)
   const edited = wish.edited && (await revised(installation, record, question, wish.edited))
+  const seen = wish.seen === undefined ? undefined : await stillSeen(installation, record, wish.seen)
   await installation.book.execute(
     record.runId,
     {
@@ -239,11 +248,15 @@ export async function decideApproval(
       by: actorOf(principal),
       action: wish.action,
       edited: edited?.ref,
+      seen: seen?.hash,
       event,
       ...(written.refs.length > 0 && { artifacts: written.refs }),
       comment: wish.comment,
     },
-    { values: [...(edited ? [jsonValue(edited.action)] : []), ...written.values], answer: wish.answer },
+    {
+      values: [...(edited ? [jsonValue(edited.action)] : []), ...(seen ? [seen] : []), ...written.values],
+      answer: wish.answer,
+    },
   )
 }
 
@@ -254,25 +267,13 @@ async function revised(
   question: Approval,
   edited: JsonObject,
 ) {
-  const { ports, book } = installation
-  const before = (await readJson(ports.ledger, question.action)) as unknown
+  const before = (await readJson(installation.ports.ledger, question.action)) as unknown
   if (!isAction(before))
     throw new Problem('approval_edit_refused', 'This question has no action that can be edited')
-  const noted = await book.read(record.runId, (run, header) => ({
-    node: run.graph.nodes.get(question.node),
-    run: { graph: run.graph, start: run.start } as Run,
-    header,
-  }))
-  const runner = noted.node && ports.runnerOf(noted.node.kind)
-  if (!runner || !noted.node) throw new Problem('approval_edit_refused', `${question.node} cannot be edited`)
-  const limit = AbortSignal.timeout(10_000)
-  const step = { node: question.node, visit: question.visit, attempt: 1, signal: limit, follows: [] }
   try {
-    const { action } = await runner.describe(
-      edited,
-      { node: noted.node, visit: question.visit, runId: record.runId },
-      effectsFor(ports, noted.run, noted.header, step),
-    )
+    const described = await describedAgain(installation, record.runId, question, edited, 10_000)
+    if (!described) throw new Problem('approval_edit_refused', `${question.node} cannot be edited`)
+    const { action } = described
     const { consequence, target, sentence } = action
     const ref: ActionRef = {
       hash: jsonValue(action).hash,
@@ -283,7 +284,8 @@ async function revised(
     }
     return { action, ref }
   } catch (error) {
-    if (!(error instanceof EffectFailed) && !(error instanceof Problem)) throw error
+    if (!(error instanceof EffectFailed) && !isProblem(error)) throw error
+    if (isProblem(error, 'approval_edit_refused')) throw error
     throw new Problem('approval_edit_refused', `The edited action cannot be done: ${error.message}`)
   }
 }

@@ -109,7 +109,7 @@ function valuesOf(fact: Fact): (Hash | undefined)[] {
     case 'approval_asked':
       return [fact.action, fact.preview]
     case 'approval_decided':
-      return [fact.action, fact.edited]
+      return [fact.action, fact.edited, fact.seen]
     case 'rollback_request':
       return [fact.plan]
     case 'rollback_decided':

@@ -20,6 +20,8 @@ export const keys = {
   approvals: ['approvals'] as const,
   approvalList: (show: ApprovalShow) => ['approvals', 'list', show] as const,
   approvalCard: (id: string) => ['approvals', 'card', id] as const,
+  /** Asks files and agents: no event makes it old, or each would ask them again. */
+  approvalNow: (id: string) => ['approval-now', id] as const,
   runs: ['runs'] as const,
   runList: (filter: RunFilter) => ['runs', 'list', filter] as const,
   /** Runs that steps of a run began: any run's event makes them old, as it does the lists. */

@@ -9,7 +9,16 @@ import {
 } from '@tanstack/react-query'
 import type { JsonObject } from '@/lib/base/json'
 import type { Verdict } from '@/lib/hitl/terms'
-import type { ApprovalCard, ApprovalRow, Overview, Page, Person, RunRow, WorkflowRow } from '@/lib/view/wire'
+import type {
+  ApprovalCard,
+  ApprovalNow,
+  ApprovalRow,
+  Overview,
+  Page,
+  Person,
+  RunRow,
+  WorkflowRow,
+} from '@/lib/view/wire'
 import { api } from './api'
 import { type ApprovalShow, keys, type RunFilter } from './keys'
 import { approvalsPerPage, runsPerPage } from './page-sizes'
@@ -51,6 +60,21 @@ export function useApproval(id: string | undefined) {
   })
 }
 
+/** How long a look at what a step acts on holds, in ms: then whoever comes back to the page looks again. */
+const lookHoldsMs = 15_000
+
+/** What the step of an open question would do by now; asked when it is opened, and beside it: the card waits for nothing. */
+export function useApprovalNow(id: string, enabled: boolean) {
+  return useQuery({
+    queryKey: keys.approvalNow(id),
+    queryFn: ({ signal }) => api<ApprovalNow>(`/approvals/${id}/now`, { signal }),
+    enabled,
+    staleTime: lookHoldsMs,
+    refetchOnMount: true,
+    refetchOnWindowFocus: true,
+  })
+}
+
 export interface Decision {
   id: string
   verdict: Verdict
@@ -58,6 +82,8 @@ export interface Decision {
   action: string
   comment: string
   edited?: JsonObject
+  /** Hash of the preview on the person's screen, where it is not the question's own. */
+  seen?: string
   /** With the verdict `event`: which one, and values for artifacts. */
   event?: string
   artifacts?: JsonObject

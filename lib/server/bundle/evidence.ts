@@ -74,7 +74,7 @@ export class NamedValues {
     for (const [claim, value] of Object.entries(ext)) {
       const name = claim.slice(claim.indexOf('.') + 1)
       if (name === 'version' || name.startsWith('state_hash_')) continue
-      const certain = name === 'preview' || name === 'edited'
+      const certain = name === 'preview' || name === 'edited' || name === 'seen'
       for (const hash of hashesIn(value)) add(this.values, hash, { run, seq, certain })
     }
   }

@@ -1,0 +1,126 @@
+/* A question that stays open while what its step acts on is changed: real files, and an agent of the lab over HTTP. */
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { RunId } from '@/lib/base/ids'
+import type { Approval } from '@/lib/engine/run'
+import type { ApprovalCard, ApprovalNow } from '@/lib/view/wire'
+import { getApproval, getApprovalNow, postDecision } from './handlers/approvals'
+import type { Browser } from './testing/console'
+import { LabScene, oneStep } from './testing/lab-scene'
+
+let scene: LabScene
+let otto: Browser
+beforeAll(async () => {
+  scene = await LabScene.open()
+  otto = await scene.at.person('otto', 'operator')
+})
+afterAll(() => scene.close())
+
+const held = JSON.stringify({
+  wf_id: 'writes',
+  description: 'Writes',
+  policy: { roots: [{ path: 'conf', access: 'write' }] },
+  nodes: [
+    {
+      ...{ id: 'write', label: 'Write the file', reversible: true, hitl_required: true },
+      action: { type: 'write_file', path: 'conf/router.conf', content: 'wanted\n' },
+    },
+  ],
+  edges: [],
+})
+
+async function asked(text: string): Promise<{ run: RunId; question: Approval }> {
+  const run = await scene.start(await scene.workflow(text))
+  return { run, question: await scene.question(run, 'approval') }
+}
+
+const ended = (run: RunId) =>
+  scene.until(run, 'The end', ({ state }) => (state.status === 'ended' ? true : undefined))
+
+const look = async ({ id }: Approval) =>
+  (await otto.ask<ApprovalNow>(getApprovalNow, 'GET', { params: { approval: id } })).body
+
+const decide = ({ id, action }: Approval, seen?: string) =>
+  otto.ask(postDecision, 'POST', { params: { approval: id }, body: { verdict: 'approve', action, seen } })
+
+describe('a file', () => {
+  const at = () => path.join(scene.at.folder, 'files/conf/router.conf')
+  beforeEach(() => {
+    fs.mkdirSync(path.dirname(at()), { recursive: true })
+    fs.writeFileSync(at(), 'as asked\n')
+  })
+
+  it('that stayed as it was is told of with no word, and the decision names what was asked alone', async () => {
+    const { run, question } = await asked(held)
+    expect(await look(question)).toEqual({ at: expect.any(Number) })
+    expect((await decide(question)).status).toBe(200)
+    const { seen } = await scene.untilFact(run, 'approval_decided')
+    expect(seen).toBeUndefined()
+    await ended(run)
+  })
+
+  it('that was changed since is shown as it is now, beside what was asked, and the decision says what was seen', async () => {
+    const { run, question } = await asked(held)
+    fs.writeFileSync(at(), 'as somebody made it\n')
+    const { changed } = await look(question)
+    expect(changed?.preview).toMatchObject({ before: 'as somebody made it\n', after: 'wanted\n' })
+    const card = () => otto.ask<ApprovalCard>(getApproval, 'GET', { params: { approval: question.id } })
+    expect((await card()).body.preview, 'the evidence stays').toMatchObject({ before: 'as asked\n' })
+
+    expect((await decide(question, changed?.seen)).status).toBe(200)
+    const decided = await scene.untilFact(run, 'approval_decided')
+    expect(decided).toMatchObject({ action: question.action, seen: changed?.seen })
+    expect((await card()).body.decision?.seen).toEqual(changed?.preview)
+    await ended(run)
+    expect(fs.readFileSync(at(), 'utf8')).toBe('wanted\n')
+  })
+
+  it('that was changed again after it was looked at is not decided on unseen', async () => {
+    const { run, question } = await asked(held)
+    fs.writeFileSync(at(), 'once\n')
+    const { changed } = await look(question)
+    fs.writeFileSync(at(), 'twice\n')
+    const refused = await decide(question, changed?.seen)
+    expect([refused.status, refused.body.code]).toEqual([409, 'approval_changed'])
+    expect(refused.body.detail).toBe(
+      'What write acts on is no longer as it was when you looked; look at the question again and decide on what is there now.',
+    )
+    const again = await look(question)
+    expect((await decide(question, again.changed?.seen)).status).toBe(200)
+    await ended(run)
+  })
+})
+
+describe('an agent', () => {
+  const text = oneStep('steers', 'dns-steering', 'shift-weight', {})
+
+  it('that others told something else meanwhile shows what it would do by now', async () => {
+    const steer = (share: number, hold: boolean) => {
+      const workflow = JSON.parse(text)
+      Object.assign(workflow.nodes[0], {
+        hitl_required: hold,
+        agent_config: { operation: 'shift-weight', input: { transit_b: share } },
+      })
+      return JSON.stringify({ ...workflow, wf_id: `steer-${share}` })
+    }
+    const { question } = await asked(steer(62, true))
+    expect(await look(question)).toEqual({ at: expect.any(Number) })
+    const other = await scene.start(await scene.workflow(steer(71, false)))
+    await ended(other)
+    const { changed } = await look(question)
+    expect(changed?.preview).toMatchObject({ show: 'diff', before: expect.stringContaining('71') })
+  })
+
+  it('that does not answer is told of with no word', async () => {
+    const workflow = JSON.parse(text)
+    Object.assign(workflow.nodes[0], {
+      hitl_required: true,
+      agent_config: { operation: 'shift-weight', input: { transit_b: 12 } },
+    })
+    const { question } = await asked(JSON.stringify({ ...workflow, wf_id: 'steer-12' }))
+    await scene.fail('dns-steering', { kind: 'errors' })
+    expect(await look(question)).toEqual({ at: expect.any(Number) })
+    expect((await decide(question)).status, 'what was asked can be decided').toBe(200)
+  })
+})
