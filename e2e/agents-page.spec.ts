@@ -99,6 +99,13 @@ test('an agent from outside is taken on, heard, given new keys, and not believed
       await expect(keysInUse(page)).toHaveCount(1)
     })
 
+    await test.step('an address that names another is told so, in one quiet line', async () => {
+      await page.goto('/agents?agent=nope')
+      await expect(page.getByText(/^There is no agent “nope” here; .+ is shown\.$/)).toBeVisible()
+      await page.getByRole('button', { name: new RegExp(`^${name}`) }).click()
+      await expect(page.getByText(/^There is no agent/)).toBeHidden()
+    })
+
     await test.step('what it reports is seen there', async () => {
       expect(await porter.report('first round')).toMatchObject({ items: [{ status: 'accepted' }] })
       const run = part(page, 'Last runs').getByRole('link', { name: /^first round/ })

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { holdpoint } from './holdpoint'
 import { freePorts, root } from './house'
+import { isClean } from './is-clean'
 import { expect, status, test } from './test'
 
 /** `holdpoint open`, until it is told to stop. */
@@ -103,14 +104,26 @@ test('an incident is exported, verified, read and opened read-only', async ({ pa
 
       await visitor.goto(link)
       await expect(
-        visitor.getByText(/^Opened from incident\.tar, read-only; verified: \d+ tokens/),
+        visitor.getByText(/^Opened from incident\.tar, read-only, as of [\d-]+ [\d:]+; verified: \d+ tokens/),
       ).toBeVisible()
       await expect(visitor.getByRole('heading', { name: 'quick-check' })).toBeVisible()
       await expect(visitor.getByText('succeeded').first()).toBeVisible()
       for (const place of ['/', '/runs', '/approvals', '/workflows']) {
         await visitor.goto(new URL(place, link).href)
         await expect(visitor.getByText(/^Opened from incident\.tar, read-only/)).toBeVisible()
+        await expect(visitor.getByText(/^(Live|Not live|Connecting)/)).toHaveCount(0)
       }
+      await visitor.goto(new URL('/', link).href)
+      await expect(
+        visitor.getByRole('heading', { name: 'Nothing needed a person, 1 run had ended that day.' }),
+      ).toBeVisible()
+      await visitor.goto(new URL('/approvals', link).href)
+      await expect(visitor.getByRole('heading', { name: 'No question was open' })).toBeVisible()
+      const words = await visitor.getByRole('navigation', { name: 'Main' }).getByRole('link').allInnerTexts()
+      expect(words).toEqual(['Overview', 'Approvals', 'Runs', 'Workflows'])
+      await visitor.goto(new URL('/breakers', link).href)
+      await expect(visitor.getByRole('heading', { name: 'A bundle holds no breakers' })).toBeVisible()
+      await isClean(visitor)
       const origin = new URL(link).origin
       const refused = await context.request.post(`${origin}/api/v1/runs/${run}/cancel`, {
         headers: { origin },

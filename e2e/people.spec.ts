@@ -1,8 +1,9 @@
 /* People: how they come in, what their roles let them do, and what happens when two decide the same thing. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Api } from './api'
 import { ada, type House } from './house'
+import { isClean } from './is-clean'
 import { expect, hold, othersPassword, signIn, someone, status, test } from './test'
 
 test.describe('signing in', () => {
@@ -66,6 +67,62 @@ test('a viewer sees the question and cannot decide it', async ({ browser, house,
   expect(await refused.json()).toMatchObject({ code: 'approval_role' })
   expect((await api.approval(question)).state).toBe('open')
   await page.context().close()
+})
+
+test('somebody without a role is told so on every page, and gets in with one', async ({
+  page: desk,
+  browser,
+  house,
+  signedIn,
+}) => {
+  const { page } = await someone(browser, house, signedIn, 'nora', ['viewer'])
+  const { id } = (await (await page.request.get('/api/v1/me')).json()) as { id: string }
+  const give = async (...roles: string[]) => {
+    const to = `/api/v1/people/${id}`
+    const given = await desk.request.patch(to, { headers: { origin: house.origin }, data: { roles } })
+    expect(given.status()).toBe(200)
+  }
+  await give()
+  for (const place of ['/', '/runs', '/settings']) {
+    await page.goto(place)
+    await expect(page.getByRole('heading', { name: 'You have no role yet' })).toBeVisible()
+    await expect(page.getByText('You are signed in as nora.')).toBeVisible()
+    await expect(page.getByRole('navigation')).toHaveCount(0)
+  }
+  await isClean(page)
+  await give('viewer')
+  await page.goto('/runs')
+  await expect(page.getByRole('heading', { name: 'Runs' })).toBeVisible()
+  await give()
+  await page.reload()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+  await page.context().close()
+})
+
+test('of what was changed since it was asked, the difference as it is now is shown and decided on', async ({
+  page,
+  api,
+  house,
+}) => {
+  const { question, file } = await heldNote(api, 'since')
+  await page.goto(`/approvals?item=${question}`)
+  const note = page.getByRole('note', { name: 'Changed since this was asked' })
+  await expect(page.getByRole('button', { name: /^Approve “Save the note”/ })).toBeEnabled()
+  await expect(note).toBeHidden()
+  mkdirSync(path.dirname(file(house)), { recursive: true })
+  writeFileSync(file(house), 'By somebody else.\n')
+  await page.reload()
+  await expect(note).toContainText('Approving does the same act on what is there now')
+  await expect(page.getByText('By somebody else.')).toBeVisible()
+  await isClean(page)
+  await note.getByRole('radio', { name: 'As it was asked' }).click()
+  await expect(page.getByText('By somebody else.')).toBeHidden()
+  await page.getByRole('button', { name: /^Approve “Save the note”/ }).click()
+  await expect.poll(async () => (await api.approval(question)).state).toBe('decided')
+  await page.goto(`/approvals?item=${question}&show=decided`)
+  await expect(note).toContainText('This is the difference that it was decided on.')
+  await expect(page.getByText('By somebody else.')).toBeVisible()
 })
 
 test('of two who decide, the second is told who decided and when', async ({
