@@ -29,7 +29,7 @@ export function commandLine(finish: (code: number) => void): Command {
 }
 
 function tellExitCodes(command: Command): void {
-  const waits = command.name() === 'run' || command.name() === 'fork'
+  const waits = ['run', 'fork', 'rollback'].includes(command.name())
   command.addHelpText('after', `${exitCodesHelp}${waits ? waitCodeHelp : ''}.`)
   for (const inner of command.commands) tellExitCodes(inner)
 }
@@ -95,6 +95,30 @@ function addRuns(program: Command, finish: Finish): void {
     .option('--json', 'the finding and the steps made from it as one line of JSON')
     .action(async (run, node, options) =>
       finish(await (await import('./flag-command')).flagCommand(run, node, options)),
+    )
+  program
+    .command('rollback')
+    .description(
+      'take back what a step did, and what followed from it: shows the plan, executes it with --yes and follows it; ' +
+        'a server or a worker on the data folder does it',
+    )
+    .argument('<run>', 'the run, run_…')
+    .requiredOption('--node <node>', 'the step to put the run back to before, by its id')
+    .addOption(
+      new Option('--scope <scope>', 'how far it reaches (default: the smallest that serves)').choices([
+        'single',
+        'sub-dag',
+        'full',
+      ]),
+    )
+    .option('--reason <text>', 'why, kept in the ledger')
+    .option('--plan', 'only show the plan; do nothing')
+    .option('--yes', 'execute the plan; without it nothing is done')
+    .option('--digest <hash>', 'execute only the plan with this digest, as it was shown before')
+    .option('--data <folder>', dataHelp)
+    .option('--json', 'the plan, or what became of the rollback, as one line of JSON')
+    .action(async (run, options) =>
+      finish(await (await import('./rollback-command')).rollbackCommand(run, options)),
     )
   program
     .command('plan')

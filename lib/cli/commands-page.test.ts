@@ -44,7 +44,7 @@ describe('every command', () => {
   })
 
   it.each(commands)('says its exit codes: %s', (name, command) => {
-    const waits = name === 'holdpoint run' || name === 'holdpoint fork'
+    const waits = ['holdpoint run', 'holdpoint fork', 'holdpoint rollback'].includes(name)
     expect(helpOf(command)).toContain('Exit codes: 0 done, 2 usage, 5 failed or refused')
     expect(helpOf(command).includes('7 the run waits')).toBe(waits)
   })

@@ -12,10 +12,16 @@ export async function inKnownInstallation<T>(
   const { mustHaveStore } = await import('@/lib/store/open')
   const { openInstallation } = await import('@/lib/server/open-installation')
   const { createLog } = await import('@/lib/server/log')
+  const { foldersInEnv } = await import('@/lib/server/folders-in-env')
   const dataDir = dataFolder(data).path
   mustHaveStore(dataDir)
   const log = createLog(process.env.HOLDPOINT_LOG ?? 'warn')
-  const house = await openInstallation({ dataDir, origin: 'http://localhost:3000', log })
+  const house = await openInstallation({
+    dataDir,
+    origin: 'http://localhost:3000',
+    log,
+    ...foldersInEnv(),
+  })
   try {
     return await work(house)
   } finally {
