@@ -12,6 +12,7 @@ import { ChevronLeft } from 'lucide-react'
 import Link from 'next/link'
 import { useRouter, useSearchParams } from 'next/navigation'
 import { useState } from 'react'
+import { NotHere } from '@/components/shell/not-here'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { ErrorNote } from '@/components/ui/error-note'
@@ -91,6 +92,14 @@ function Loaded({
     rollback && detail.may.rollBack
       ? fold.broaderScopes(rollback).find((broader) => broader !== 'full_workflow' || detail.may.rollBackAll)
       : undefined
+  const named = search.get('rollback')
+  const isUnknown = named !== null && rollback?.id !== named && !begun && ledger.status !== 'reading'
+  const instead = rollback ? 'the one under way is shown' : 'a preview is shown'
+  const missing = isUnknown
+    ? { what: 'rollback', asked: named, where: 'of this run', instead }
+    : !rollback && asked !== '' && asked !== node
+      ? { what: 'step', asked, where: 'in this workflow', instead: previewed(fold, node) }
+      : undefined
   const leave = () => router.push(links.run(run, { node: rollback?.node ?? node }))
   useShortcuts({ Escape: leave })
   const view = (change: { node?: string; scope?: string; only?: string; rollback?: string }) =>
@@ -143,6 +152,7 @@ function Loaded({
           </PageHelp>
         </span>
       </div>
+      <NotHere of={missing} />
       {rollback ? (
         <Progress
           key={rollback.id}
@@ -192,4 +202,10 @@ function otherThan(
   const isSame = underWay.scope === scope && underWay.only === only
   const isWhole = isSame && scope === 'full_workflow'
   return isWhole || (isSame && underWay.node === node) ? undefined : { scope, ...(only && { only }) }
+}
+
+/** What a preview begins from where the step that was asked for is none. */
+function previewed(fold: RunFold, node: string): string {
+  const label = fold.index.nodes.get(node)?.label || node
+  return label === '' ? 'no step can be taken back' : `the preview begins from “${label}”`
 }
