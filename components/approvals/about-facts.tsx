@@ -3,6 +3,8 @@ import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { BreakerMark } from '@/components/breakers/breaker-mark'
 import { percent } from '@/components/breakers/words'
+import { Holder } from '@/components/rollback/holder'
+import { RunName } from '@/components/run/run-name'
 import { Actor } from '@/components/ui/actor'
 import { Fact, Sub } from '@/components/ui/facts'
 import { RelativeTime } from '@/components/ui/relative-time'
@@ -20,7 +22,7 @@ import type {
   QuestionAbout,
 } from '@/lib/view/question-wire'
 import type { ApprovalCard } from '@/lib/view/wire'
-import { afterCallingOff, cannotWords, listed } from './words'
+import { afterCallingOff, cannotWords, listed, verdictNames } from './words'
 
 /** Names of agents and breakers that a card lists; the rest are counted. */
 const listedAtMost = 8
@@ -29,11 +31,20 @@ const listedAtMost = 8
  * What is so, and what each answer leads to, of a question that is not about a step's own act. In the order a person
  * weighs it: what is wrong, whom it reaches, then the answers.
  */
-export function AboutFacts({ about, answered }: { about: QuestionAbout; answered: boolean }): ReactNode {
+export function AboutFacts({
+  about,
+  of,
+  answered,
+}: {
+  about: QuestionAbout
+  /** The run that asks. */
+  of: Pick<ApprovalCard, 'run' | 'workflow'>
+  answered: boolean
+}): ReactNode {
   switch (about.what) {
     case 'rollback':
       if (answered) return <RollbackThen about={about} />
-      return about.cannot.length > 0 ? <Unprepared about={about} /> : <Critical about={about} />
+      return about.cannot.length > 0 ? <Unprepared about={about} /> : <Critical about={about} of={of} />
     case 'cascade':
       return <Cascade about={about} />
     case 'circuit':
@@ -62,12 +73,10 @@ function Cannot({ about: { cannot } }: { about: AboutRollback }) {
       <ul>
         {cannot
           .slice(0, listedAtMost)
-          .map(({ node, visit, label, agent, here, why, description, conflict, changedBy }) => (
+          .map(({ node, visit, label, agent, here, runs, why, description, conflict, changedBy }) => (
             <li key={`${visit} ${node}`} className="mb-1 last:mb-0">
-              <span className="mono" title={agent}>
-                {here ? 'this installation' : agentName(agent)}
-              </span>
-              , for “{label}”: {why ? cannotWords[why] : 'it gave no reason'}.{' '}
+              <Holder part={{ agent: here ? undefined : agent, ...(here && runs && { runs }) }} />, for “
+              {label}”: {why ? cannotWords[why] : 'it gave no reason'}.{' '}
               {description && <Sub>{asSentence(description)}</Sub>}
               {changedBy && (
                 <>
@@ -131,19 +140,78 @@ function Unprepared({ about }: { about: AboutRollback }) {
   )
 }
 
-function Critical({ about }: { about: AboutRollback }) {
-  const steps = about.critical.map(({ label, run }) => (run ? `“${label}” of a run below` : `“${label}”`))
+function Critical({ about, of }: { about: AboutRollback; of: Pick<ApprovalCard, 'run' | 'workflow'> }) {
+  const { critical, holders } = about
   return (
     <>
-      {steps.length > 0 && <Fact label="Reaches">{listed(steps)}, which its author calls critical.</Fact>}
-      <Fact label="Let it">
-        The rollback goes on through all of its steps. <Sub>Nothing has changed yet.</Sub>
+      <Fact label="Run">
+        <RunName {...of} />
       </Fact>
-      <Fact label="Keep it out">
+      {critical.length > 0 && (
+        <Fact label="Reaches">
+          <ul>
+            {critical.slice(0, listedAtMost).map(({ node, label, agent, run, workflow }) => (
+              <li key={`${run} ${node}`}>
+                “{label}”
+                {run && (
+                  <>
+                    {' '}
+                    of <RunName run={run} workflow={workflow} />
+                  </>
+                )}
+                {agent && (
+                  <>
+                    , by{' '}
+                    <span className="mono" title={agent}>
+                      {agentName(agent)}
+                    </span>
+                  </>
+                )}
+              </li>
+            ))}
+          </ul>
+          <Sub>
+            {critical.length > listedAtMost && `And ${critical.length - listedAtMost} more. `}
+            {critical.length === 1 ? 'Its author calls it critical.' : 'Their authors call them critical.'}
+          </Sub>
+        </Fact>
+      )}
+      {holders && (
+        <Fact label="Held by">
+          <Holders {...holders} />
+        </Fact>
+      )}
+      <Fact label={verdictNames.goOn}>
+        All of its steps are taken back. <Sub>Nothing has changed yet.</Sub>
+      </Fact>
+      <Fact label={verdictNames.callOff}>
         Nothing is taken back. <Sub>{afterCallingOff(about)}</Sub>
       </Fact>
       <OfRollback about={about} />
     </>
+  )
+}
+
+/** Everyone who holds part of what a rollback takes back. */
+function Holders({ agents, runs, here }: NonNullable<AboutRollback['holders']>) {
+  return (
+    <ul>
+      {agents.slice(0, listedAtMost).map((agent) => (
+        <li key={agent} className="mono" title={agent}>
+          {agentName(agent)}
+        </li>
+      ))}
+      {agents.length > listedAtMost && (
+        <li className="text-ink-3">and {agents.length - listedAtMost} more agents</li>
+      )}
+      {runs.map(({ run, workflow }) => (
+        <li key={run}>
+          <RunName run={run} workflow={workflow} />
+          <Sub>, a run below</Sub>
+        </li>
+      ))}
+      {here && <li>this installation</li>}
+    </ul>
   )
 }
 

@@ -5,7 +5,7 @@ import { Dialog } from '@/components/ui/dialog'
 import { Field, Textarea } from '@/components/ui/field'
 import type { Verdict } from '@/lib/hitl/terms'
 import type { ApprovalCard } from '@/lib/view/wire'
-import { askOf, stepOnTarget, verdictWords } from './words'
+import { askOf, stepOnTarget, wordsOf } from './words'
 
 /** Characters: what the API takes. Longer than anyone writes at night, and the ledger keeps it for good. */
 export const commentLength = 500
@@ -30,7 +30,7 @@ export function AnswerDialog({
   const [comment, setComment] = useState('')
   const ask = askOf(verdict, card)
   const lacksReason = ask?.isNeeded === true && comment.trim() === ''
-  const button = verdictWords[verdict].button(card)
+  const button = wordsOf(verdict, card).button(card)
   return (
     <Dialog
       open

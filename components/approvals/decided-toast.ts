@@ -19,6 +19,12 @@ const did: Record<Verdict, string> = {
   hold: 'Probes stay held:',
 }
 
+/** Of a critical step that a rollback waits before. */
+const didCritical: Partial<Record<Verdict, string>> = {
+  approve: 'Let the rollback go on:',
+  refuse: did.abort,
+}
+
 /** Says what was just decided, and leads to the run it moved. */
 export function tellDecided(
   card: ApprovalCard,
@@ -28,7 +34,8 @@ export function tellDecided(
   found = false,
 ): void {
   const what = edited ? `${card.target}, with your edit` : card.target
-  tell(event === undefined ? `${did[verdict]} “${card.label}”` : `Gave “${event}” to “${card.label}”`, {
+  const words = (card.kind === 'rollback_critical' && didCritical[verdict]) || did[verdict]
+  tell(event === undefined ? `${words} “${card.label}”` : `Gave “${event}” to “${card.label}”`, {
     detail: found ? `Your decision was taken: ${what}` : what,
     action: {
       word: 'Open the run',

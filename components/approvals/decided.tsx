@@ -22,7 +22,7 @@ export function Decided({ card, onNext }: { card: ApprovalCard; onNext: (() => v
         <span className="min-w-0">
           {decision ? (
             <>
-              <b>{decidedWords(decision)}</b>
+              <b>{decidedWords({ ...decision, kind: card.kind })}</b>
               {decision.edited && ', with an edit'} <RelativeTime at={decision.at} className="text-ink-3" />
               {decision.comment && <span className="block text-ink-2">“{decision.comment}”</span>}
             </>

@@ -77,7 +77,7 @@ function NoticedFacts({ card, compact }: { card: ApprovalCard; compact: boolean 
   return (
     <Facts className={compact ? 'mt-2' : 'mt-4 max-md:mt-2'} label={compact ? 104 : 112} dense={compact}>
       {card.about ? (
-        <AboutFacts about={card.about} answered={card.state !== 'open'} />
+        <AboutFacts about={card.about} of={card} answered={card.state !== 'open'} />
       ) : (
         <>
           <Fact label="Waits">

@@ -16,7 +16,7 @@ import { type AnswerWish, DecisionCard } from './decision-card'
 import { useKeyGuard } from './key-guard'
 import { StaleDecision } from './stale-decision'
 import type { TooLate } from './too-late'
-import { kindWords, verdictWords } from './words'
+import { kindWords, wordsOf } from './words'
 
 /** An answer that was sent and not answered. Until the question is read anew, nobody here knows whether it arrived. */
 interface Lost {
@@ -144,7 +144,7 @@ export function Decision({
       } else {
         setLost({ verdict, event, comment, edited: edited !== undefined, at: Date.now() })
         setNote(
-          `We do not know yet whether your ${verdictWords[verdict].noun} arrived; this is looked up when the connection is back.`,
+          `We do not know yet whether your ${wordsOf(verdict, card).noun} arrived; this is looked up when the connection is back.`,
         )
       }
       return false

@@ -221,7 +221,7 @@ const answers: Record<ApprovalKind, string[]> = {
   rollback_escalated: ['acknowledge'],
   rollback_failed: ['acknowledge'],
   rollback_unprepared: ['go on without', 'call off', 'hand on', 'ask again'],
-  rollback_critical: ['go on', 'call off'],
+  rollback_critical: ['let the rollback go on', 'call it off'],
   cascade: ['acknowledge'],
   circuit: ['let one probe go', 'keep it open'],
   agent_error: ['acknowledge'],

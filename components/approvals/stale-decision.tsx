@@ -12,7 +12,7 @@ import { useShortcuts } from '@/lib/ui/shortcuts'
 import { plainActor, plainWords } from '@/lib/view/frame'
 import type { ApprovalCard } from '@/lib/view/wire'
 import type { TooLate } from './too-late'
-import { pastOf, verdictWords } from './words'
+import { decidedWords, pastOf, wordsOf } from './words'
 
 /** A decision that came too late: who decided, when and why, and the way on. The person's own click changed nothing. */
 export function StaleDecision({
@@ -25,7 +25,7 @@ export function StaleDecision({
   onNext: (() => void) | undefined
 }) {
   const won = card.decision
-  const noun = verdictWords[tried.verdict].noun
+  const noun = wordsOf(tried.verdict, card).noun
   const router = useRouter()
   useShortcuts({ g: () => router.push(links.run(card.run, { node: card.node })) })
   return (
@@ -38,7 +38,7 @@ export function StaleDecision({
           <div className="min-w-0">
             <b className="block text-balance">
               {won
-                ? `Your ${noun} was not taken: ${plainActor(won.by)} ${pastOf(won)} this step ${age(Math.max(0, tried.at - won.at))} before you.`
+                ? `Your ${noun} was not taken: ${didWords(card, won)} ${age(Math.max(0, tried.at - won.at))} before you.`
                 : `Your ${noun} was not taken.`}
             </b>
             <p className="mt-1 text-ink-2">
@@ -50,13 +50,20 @@ export function StaleDecision({
           <Facts>
             <Fact label="You">
               <span className="num">{clockTime(tried.at)}</span>{' '}
-              <Sub>{tried.event === undefined ? pastOf(tried) : `gave “${tried.event}”`}, digest</Sub>{' '}
+              <Sub>
+                {tried.event === undefined ? pastOf({ ...tried, kind: card.kind }) : `gave “${tried.event}”`},
+                digest
+              </Sub>{' '}
               <CopyId id={card.action} what="digest" />
             </Fact>
             {won && (
               <Fact label="Decided">
                 <span className="num">{clockTime(won.at)}</span>{' '}
-                <Sub>{won.event === undefined ? `${pastOf(won)} by` : `“${won.event}”, by`}</Sub>{' '}
+                <Sub>
+                  {won.event === undefined
+                    ? `${pastOf({ ...won, kind: card.kind })} by`
+                    : `“${won.event}”, by`}
+                </Sub>{' '}
                 <Actor id={won.by} />
               </Fact>
             )}
@@ -82,6 +89,11 @@ export function StaleDecision({
       </div>
     </div>
   )
+}
+
+/** "grace approved this step"; of what is about a rollback "grace let the rollback go on". */
+function didWords({ about, kind }: ApprovalCard, won: NonNullable<ApprovalCard['decision']>): string {
+  return about ? decidedWords({ ...won, kind }) : `${plainActor(won.by)} ${pastOf(won)} this step`
 }
 
 /** Puts what was typed on the clipboard; where the browser keeps that closed, the words still stand on the page. */

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { askOf, cameOf, headlineOf, overwriteName, stepOnTarget, verdictWords } from './words'
+import type { Verdict } from '@/lib/hitl/terms'
+import {
+  askOf,
+  cameOf,
+  decidedWords,
+  headlineOf,
+  overwriteName,
+  stepOnTarget,
+  verdictWords,
+  wordsOf,
+} from './words'
 
 describe('the step a question is about', () => {
   it('is named with what it acts on, and without it where nobody knows that', () => {
@@ -70,11 +80,17 @@ describe('the answers to a rollback that cannot be whole', () => {
   })
 })
 
-it('says of a critical step in the way what letting it and keeping it out means', () => {
-  const card = { label: 'Charge', kind: 'rollback_critical' as const }
-  expect(verdictWords.approve.button(card)).toBe('Let the rollback go on')
-  expect(verdictWords.refuse.button(card)).toBe('Keep the rollback out')
-  expect(askOf('refuse', card)?.help).toContain('Nothing is taken back')
+it('has one name for each answer to a critical step in the way of a rollback', () => {
+  const kind = 'rollback_critical'
+  const name = (verdict: Verdict) => wordsOf(verdict, { kind }).button({ label: 'Charge', kind })
+  const told = (verdict: Verdict) => decidedWords({ kind, verdict, by: 'person:grace' })
+  expect([name('approve'), told('approve')]).toEqual([
+    'Let the rollback go on',
+    'grace let the rollback go on',
+  ])
+  expect([name('refuse'), told('refuse')]).toEqual(['Call it off', 'grace called off the rollback'])
+  expect(wordsOf('approve', { kind: 'approval' }).button({ label: 'Charge' })).toBe('Approve “Charge”')
+  expect(askOf('refuse', { kind })?.help).toContain('Nothing is taken back')
   expect(askOf('refuse', { kind: 'approval' })?.help).toContain('The step does not run')
 })
 

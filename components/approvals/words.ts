@@ -36,7 +36,7 @@ export const kindWords: Record<ApprovalKind, { title: string; as: ShownState; be
   rollback_critical: {
     title: 'Rollback reaches a critical step',
     as: 'waiting',
-    because: 'The rollback of a cascade waits before a critical step.',
+    because: 'Nobody who asked for this rollback saw that it reaches a critical step.',
   },
   cascade: { title: 'Cascade', as: 'escalated', because: 'A failure is propagating to other steps.' },
   circuit: {
@@ -72,10 +72,6 @@ export interface VerdictWords {
 type Asked = Pick<ApprovalRow, 'label'> & Partial<Pick<ApprovalCard, 'kind' | 'about'>>
 
 const named = (verb: string) => (card: Asked) => `${verb} “${card.label}”`
-
-/** A critical step holds the rollback up, not itself. */
-const ofCritical = (card: Asked, words: string, verb: string) =>
-  card.kind === 'rollback_critical' ? words : named(verb)(card)
 
 /** What is only taken note of: nothing is approved by it. */
 const noted = new Set<ApprovalKind>(['cascade', 'agent_error', 'resource_exhausted'])
@@ -113,15 +109,18 @@ export function overwriteName(targets: number): string {
   return `Put ${targets === 1 ? 'it' : 'them'} back all the same`
 }
 
+/** The names of what a person lets a rollback do, on buttons and beside what comes of each. */
+export const verdictNames = { goOn: 'Let the rollback go on', callOff: 'Call it off' } as const
+
 /** The one table of answers: their buttons, their past and their noun. */
 export const verdictWords: Record<Verdict, VerdictWords> = {
   approve: {
-    button: (card) => ofCritical(card, 'Let the rollback go on', 'Approve'),
+    button: named('Approve'),
     past: 'approved',
     noun: 'approval',
   },
   refuse: {
-    button: (card) => ofCritical(card, 'Keep the rollback out', 'Refuse'),
+    button: named('Refuse'),
     past: 'refused',
     noun: 'refusal',
     ask: {
@@ -136,7 +135,7 @@ export const verdictWords: Record<Verdict, VerdictWords> = {
     ask: { label: 'Reason, kept in the ledger', help: 'What can be taken back is. The rest stays as it is.' },
   },
   abort: {
-    button: () => 'Call it off',
+    button: () => verdictNames.callOff,
     past: 'called off the rollback of',
     noun: 'answer',
   },
@@ -193,9 +192,28 @@ export const verdictWords: Record<Verdict, VerdictWords> = {
   event: { button: named('Give the event of'), past: 'gave its event to', noun: 'event' },
 }
 
+/** A critical step in the way holds the rollback up, not itself: its answers are about the rollback, under one name each. */
+const criticalWords: Partial<Record<Verdict, VerdictWords>> = {
+  approve: { button: () => verdictNames.goOn, past: 'let the rollback go on', noun: 'answer' },
+  refuse: verdictWords.abort,
+}
+
+/** The words of an answer to a question of that kind. */
+export function wordsOf(verdict: Verdict, { kind }: { kind?: ApprovalKind | undefined }): VerdictWords {
+  return (kind === 'rollback_critical' && criticalWords[verdict]) || verdictWords[verdict]
+}
+
 /** What a decider did, with the event by its name: "approved", "gave “Approved” to". What it was done to follows. */
-export function pastOf({ verdict, event }: { verdict: Verdict; event?: string | undefined }): string {
-  return event === undefined ? verdictWords[verdict].past : `gave “${event}” to`
+export function pastOf({
+  verdict,
+  event,
+  kind,
+}: {
+  verdict: Verdict
+  event?: string | undefined
+  kind?: ApprovalKind
+}): string {
+  return event === undefined ? wordsOf(verdict, { kind }).past : `gave “${event}” to`
 }
 
 /** What a run does once its rollback is called off: what it did before (lib/engine/evolve-rollback.ts). */
@@ -275,13 +293,19 @@ export function headlineOf({ kind, state, sentence, by }: Headline): string {
 
 type Headline = Pick<ApprovalRow, 'kind' | 'state' | 'sentence' | 'by'>
 
+/** What a decider did where what it was done to stands beside it: "let probes go on for" ends one word sooner. */
+export function barePast(row: { verdict: Verdict; kind: ApprovalKind }): string {
+  return pastOf(row).replace(/ (for|of|to)$/, '')
+}
+
 /** "grace approved" of a decided row, "grace gave “Approved”" where the event is known. */
-export function decidedWords(row: Pick<ApprovalRow, 'verdict' | 'by'> & { event?: string }): string {
+export function decidedWords(
+  row: Pick<ApprovalRow, 'verdict' | 'by'> & { kind: ApprovalKind; event?: string },
+): string {
   if (!row.verdict) return 'closed without an answer'
   const by = row.by === 'silence' ? 'Silence' : row.by ? plainActor(row.by) : 'Someone'
   if (row.verdict === 'event') return row.event ? `${by} gave “${row.event}”` : `${by} gave the event`
-  // What it was done to stands above: "let probes go on for" ends one word sooner.
-  const past = verdictWords[row.verdict].past.replace(/ (for|of|to)$/, '')
+  const past = barePast({ verdict: row.verdict, kind: row.kind })
   return `${by} ${past}${row.verdict === 'took_effect' || row.verdict === 'not_taken' ? ' this step' : ''}`
 }
 

@@ -11,6 +11,7 @@ import { beginsRuns } from '@/lib/view/child-kinds'
 import { asSentence } from '@/lib/view/frame'
 import type { PlanStep, RollbackPlanView, RollbackView } from '@/lib/view/wire'
 import { ActMark } from './act-mark'
+import { Holder } from './holder'
 import { Phases } from './phases'
 import { planName } from './plan-words'
 import { fateWords, plannedFate } from './step-fates'
@@ -58,7 +59,7 @@ export function AgentTable({
           <tbody>
             {parts.map((part) => (
               <PartRows
-                key={part.agent ?? ''}
+                key={part.key}
                 part={part}
                 plan={plan}
                 kindOf={kindOf}
@@ -89,19 +90,18 @@ function PartRows({
   const [open, setOpen] = useState(false)
   const [first] = part.steps
   if (!first) return null
-  const name = holderName(part.agent)
   const one = part.steps.length === 1
   return (
     <>
       <tr>
-        <Td className="mono" title={part.agent}>
-          {one ? (
-            name
+        <Td className={cx(part.runs && 'max-w-64 truncate')}>
+          {one || part.runs ? (
+            <Holder part={part} />
           ) : (
             <button
               type="button"
               aria-expanded={open}
-              aria-label={`Steps of ${name}`}
+              aria-label={`Steps of ${holderName(part)}`}
               onClick={() => setOpen(!open)}
               className="ring-inside -ml-1 inline-flex items-center gap-1 align-middle rounded-r1 pr-1 hover:bg-hover"
             >
@@ -111,7 +111,7 @@ function PartRows({
                 aria-hidden="true"
                 className={cx('text-ink-3 transition-transform duration-(--quick)', open && 'rotate-90')}
               />
-              {name}
+              <Holder part={part} />
             </button>
           )}
         </Td>
@@ -144,7 +144,7 @@ function PartRows({
               <AskedTo steps={[of]} kindOf={kindOf} overwrite={overwrite} />
             </Td>
             <Td>
-              <VoteMark part={{ agent: part.agent, steps: [of], said: saidOf([of]) }} rollback={rollback} />
+              <VoteMark part={{ ...part, steps: [of], said: saidOf([of]) }} rollback={rollback} />
             </Td>
             <Evidence of={of} kindOf={kindOf} />
             <Td className="text-ink-2">

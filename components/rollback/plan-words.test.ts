@@ -151,10 +151,13 @@ describe('a plan of a walk that came to a step several times', () => {
     expect(planSentenceOf(step(1, 'restored'), 'call')).toContain('the run it began')
     expect(planSentenceOf(step(1, 'restored'), 'write_file')).toBe('Puts it back.')
     expect(planSentenceOf(step(1, 'refused'), 'call')).toBe('Puts it back.')
-    const charge = { run: 'run_1', node: 'c', visit: 1, label: 'Charge' }
+    const place = { run: 'run_1', workflow: 'Pay', node: 'c', visit: 1 }
+    const charge = { ...place, label: 'Charge', agent: 'spiffe://lab/agent/billing' }
     const reaching = (...criticalBelow: (typeof charge)[]) =>
       planSentenceOf({ ...step(1, 'restored'), criticalBelow }, 'map')
-    expect(reaching(charge)).toMatch(/ Among them “Charge”, which is critical\.$/)
-    expect(reaching(charge, charge)).toMatch(/ Among them “Charge” and 1 more that are critical\.$/)
+    expect(reaching(charge)).toMatch(/ Among them “Charge” of Pay run_1 by billing, which is critical\.$/)
+    expect(reaching(charge, charge)).toMatch(
+      / Among them “Charge” of Pay run_1 by billing and 1 more that are critical\.$/,
+    )
   })
 })

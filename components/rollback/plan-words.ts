@@ -1,9 +1,11 @@
 import { overwriteName } from '@/components/approvals/words'
 import { overwriting, type PlanCounts } from '@/lib/rollback/counts'
 import { planSentence, whoseTargets } from '@/lib/rollback/sentence'
-import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
+import type { RollbackScope, RollbackStatus, StepBelow } from '@/lib/rollback/terms'
 import { count } from '@/lib/ui/format-time'
+import { shortId } from '@/lib/ui/short-id'
 import { beginsRuns } from '@/lib/view/child-kinds'
+import { agentName } from '@/lib/view/frame'
 import type { PlanFate, PlanStep, RollbackActView, RollbackPlanView } from '@/lib/view/wire'
 
 /** `changed`: it would be restored, but somebody else changed its target since, and nobody said to put it back. */
@@ -131,14 +133,20 @@ export function planSentenceOf(step: PlanStep, kind: string | undefined): string
   return `${sentence}${criticalWords(step)}`
 }
 
-/** " Among them “Charge”, which is critical." Of many the first is named. */
+/** " Among them “Charge” of Pay run_7f3a…c2e1 by billing, which is critical." Of many the first is named. */
 function criticalWords({ criticalBelow = [] }: PlanStep): string {
   const [first] = criticalBelow
   if (!first) return ''
   const more = criticalBelow.length - 1
   return more === 0
-    ? ` Among them “${first.label}”, which is critical.`
-    : ` Among them “${first.label}” and ${more} more that are critical.`
+    ? ` Among them ${stepBelowName(first)}, which is critical.`
+    : ` Among them ${stepBelowName(first)} and ${more} more that are critical.`
+}
+
+/** A step of a run below by its run and its agent: "“Charge” of Pay run_7f3a…c2e1 by billing". */
+function stepBelowName({ label, run, workflow, agent }: StepBelow): string {
+  const by = agent === undefined ? '' : ` by ${agentName(agent)}`
+  return `“${label}” of ${workflow === undefined ? '' : `${workflow} `}${shortId(run)}${by}`
 }
 
 /** Steps whose targets somebody else changed since. */

@@ -22,6 +22,7 @@ import { AgentTable } from './agent-table'
 import { ChangedSince } from './changed-since'
 import { Conflict, whose, winnerWords } from './conflict'
 import { fatesOf, LockIcon } from './fates'
+import { RunsHeld } from './holder'
 import { PlanGraph } from './plan-graph'
 import {
   buttonWords,
@@ -357,6 +358,11 @@ function Steps({ plan, kindOf }: { plan: RollbackPlanView; kindOf: (node: string
       {steps.map((step) => (
         <Fact key={planKey(step)} label={planName(step, plan)}>
           {asSentence(planSentenceOf(step, kindOf(step.node)))}
+          {step.runsBelow && (
+            <span className="block">
+              <RunsHeld below={step.runsBelow} />
+            </span>
+          )}
         </Fact>
       ))}
       {many && (

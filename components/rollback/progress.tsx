@@ -3,6 +3,7 @@ import Link from 'next/link'
 import { useMemo, useState } from 'react'
 import { Decision } from '@/components/approvals/decision'
 import { useCameByItself } from '@/components/approvals/key-guard'
+import { RunName } from '@/components/run/run-name'
 import { TokenPanel } from '@/components/run/token-panel'
 import { useBelow } from '@/components/run/use-child-strips'
 import { Actor } from '@/components/ui/actor'
@@ -15,7 +16,6 @@ import type { RunLedger } from '@/lib/ui/ledger'
 import { useVerification } from '@/lib/ui/ledger-verify'
 import { links } from '@/lib/ui/links'
 import { useValue } from '@/lib/ui/run-queries'
-import { shortId } from '@/lib/ui/short-id'
 import { type AgentPart, agentParts, stepKey } from '@/lib/view/agent-parts'
 import { asSentence } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
@@ -281,20 +281,18 @@ function Told({
 
 /** Who may answer what the rollback waits for, and where else; and whose question it is, where a run below asks. */
 function WhoAnswers({ waitsFor }: { waitsFor: WaitsFor }) {
-  const link = 'underline decoration-line-strong underline-offset-4 hover:decoration-ink'
   return (
     <p className="px-4 pt-3 text-ink-3">
       {'run' in waitsFor && (
         <>
-          Asked by{' '}
-          <Link href={links.run(waitsFor.run)} className={link}>
-            {waitsFor.workflow} <span className="mono">{shortId(waitsFor.run)}</span>
-          </Link>
-          , a run below.{' '}
+          Asked by <RunName {...waitsFor} />, a run below.{' '}
         </>
       )}
       Anyone with the role {waitsFor.role} may answer, here or in{' '}
-      <Link href={links.approvals({ item: waitsFor.approval })} className={link}>
+      <Link
+        href={links.approvals({ item: waitsFor.approval })}
+        className="underline decoration-line-strong underline-offset-4 hover:decoration-ink"
+      >
         Approvals
       </Link>
       .
@@ -326,7 +324,7 @@ function PhoneVotes({ parts, rollback }: { parts: readonly AgentPart[]; rollback
   return (
     <Facts label={120} dense className="mb-3">
       {parts.map((part) => (
-        <Fact key={part.agent ?? ''} label={holderName(part.agent)}>
+        <Fact key={part.key} label={holderName(part)}>
           <span className="[&_span]:whitespace-normal">
             <VoteMark part={part} rollback={rollback} />
           </span>

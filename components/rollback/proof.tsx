@@ -32,7 +32,7 @@ export function Proof({
       <h3>Evidence</h3>
       <Facts label={120} dense className="mt-1">
         {parts.map((part) => (
-          <Fact key={part.agent ?? ''} label={holderName(part.agent)}>
+          <Fact key={part.key} label={holderName(part)}>
             <PartProof part={part} />
           </Fact>
         ))}

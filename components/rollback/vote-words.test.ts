@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { AgentPart, Said } from '@/lib/view/agent-parts'
 import type { RollbackView } from '@/lib/view/wire'
 import { winnerWords } from './conflict'
-import { executeWords, prepareWords, turnWords, waitWords } from './vote-words'
+import { executeWords, holderName, prepareWords, turnWords, waitWords } from './vote-words'
 
-const part = (said: Said): AgentPart => ({ agent: 'spiffe://lab/agent/a', steps: [], said })
+const part = (said: Said): AgentPart => ({ key: 'a', agent: 'spiffe://lab/agent/a', steps: [], said })
 const told = (phase: RollbackView['phase'], more: Partial<RollbackView> = {}) => ({
   phase,
   votes: [],
@@ -52,6 +52,14 @@ describe('the phases of a rollback in words', () => {
     const on = told('over', { decided: { ...decided, decision: 'escalate' } })
     expect(executeWords([part('cannot')], on)).toBe('handed on, nothing was changed')
   })
+})
+
+it('names who holds a part: the agent, the runs that a step began, or this installation', () => {
+  const first = [{ run: 'run_7f3a0000000000000000000000c2e1', workflow: 'Pay', agents: [] }]
+  expect(holderName({ agent: 'spiffe://lab/agent/billing' })).toBe('billing')
+  expect(holderName({ agent: undefined, runs: { count: 1, first } })).toBe('Pay run_7f3a…c2e1')
+  expect(holderName({ agent: undefined, runs: { count: 3, first } })).toBe('Pay run_7f3a…c2e1 and 2 more')
+  expect(holderName({ agent: undefined })).toBe('this installation')
 })
 
 it('names the turns of an agent’s steps', () => {

@@ -1,11 +1,17 @@
 import { count } from '@/lib/ui/format-time'
+import { shortId } from '@/lib/ui/short-id'
 import { type AgentPart, executeCounts, prepareCounts } from '@/lib/view/agent-parts'
 import { agentName } from '@/lib/view/frame'
 import type { RollbackView, WaitsIn } from '@/lib/view/wire'
 
-/** Who holds a part of a rollback: the agent by its name, or this installation. */
-export function holderName(agent: string | undefined): string {
-  return agent === undefined ? 'this installation' : agentName(agent)
+/** Who holds a part of a rollback: the agent by its name, the runs that a step began, or this installation. */
+export function holderName({ agent, runs }: Pick<AgentPart, 'agent' | 'runs'>): string {
+  if (agent !== undefined) return agentName(agent)
+  if (!runs) return 'this installation'
+  const [run] = runs.first
+  if (!run) return count(runs.count, 'run below', 'runs below')
+  const more = runs.count > 1 ? ` and ${runs.count - 1} more` : ''
+  return `${run.workflow} ${shortId(run.run)}${more}`
 }
 
 export type Phase = 'before' | 'prepare' | 'execute' | 'over'

@@ -4,6 +4,7 @@ import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { Decision } from '@/components/approvals/decision'
 import { GiveEvent } from '@/components/approvals/give-event'
+import { barePast } from '@/components/approvals/words'
 import { ForkedFrom } from '@/components/forks/fork-tree'
 import { LiveTime } from '@/components/run-graph/graph-node'
 import { Actor } from '@/components/ui/actor'
@@ -353,7 +354,9 @@ function Outcome({
           <Fact label="Decided">
             <Actor id={decision.state.by} />{' '}
             {decision.state.event === undefined
-              ? verdictPast[decision.state.verdict]
+              ? decision.kind === 'rollback_critical'
+                ? barePast({ kind: decision.kind, verdict: decision.state.verdict })
+                : verdictPast[decision.state.verdict]
               : `gave “${decision.state.event}”`}{' '}
             <Moment at={decision.state.at} />.{' '}
             {decision.state.comment && <Sub>“{decision.state.comment}”</Sub>}

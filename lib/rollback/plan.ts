@@ -37,7 +37,7 @@ import type { Verification } from '@/lib/checkpoint/verify'
 import { countFates, overwriting, type PlanCounts } from './counts'
 import { dependentsOf, isInScope, rollbackScopes, scopeNodes } from './scope'
 import { changedSentence, planSentence, stepSentence } from './sentence'
-import type { ChangedBy, PlanFate, RollbackOnly, RollbackScope, StepBelow } from './terms'
+import type { ChangedBy, PlanFate, RollbackOnly, RollbackScope, RunsBelow, StepBelow } from './terms'
 import { undoOrder } from './undo-order'
 
 /** The current visit of a node, as the planner needs it. Build it for every node that ever began. */
@@ -61,6 +61,7 @@ export interface StepNow {
   carried?: true
   /** Of a step that began runs. */
   criticalBelow?: readonly StepBelow[]
+  runsBelow?: RunsBelow
 }
 
 export interface StepCheckpoint {
@@ -133,6 +134,8 @@ export interface PlannedStep {
   changedBy?: ChangedBy
   /** What goes back with it in the runs that it began is all that may: of their critical steps these, and no other. */
   criticalBelow?: readonly StepBelow[]
+  /** The runs that it began, which hold what goes back with it. */
+  runsBelow?: RunsBelow
 }
 
 export interface PlanRefusal {
@@ -380,6 +383,7 @@ function planStep(step: StepNow, lockedBy: Reader | undefined, input: PlanInput)
         }),
     ...(changedSince && { changedSince, ...(checkpoint?.changedBy && { changedBy: checkpoint.changedBy }) }),
     ...(fate === 'restored' && step.criticalBelow && { criticalBelow: step.criticalBelow }),
+    ...(fate === 'restored' && step.runsBelow && { runsBelow: step.runsBelow }),
     sentence: changedSince
       ? changedSentence(step, checkpoint?.changedBy, input.run)
       : stepSentence(fate, step, verification, lockedBy?.step.label),

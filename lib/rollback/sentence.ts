@@ -1,6 +1,6 @@
 import type { Verification } from '@/lib/checkpoint/verify'
 import type { PlanCounts } from './counts'
-import type { ChangedBy, PlanFate } from './terms'
+import type { ChangedBy, PlanFate, StepBelow } from './terms'
 
 /**
  * "Restores 3 steps on 2 agents, compensates 1, only sets back 1, leaves 4." The first count carries the noun. A step
@@ -105,7 +105,13 @@ export function whoChanged(by: ChangedBy | undefined, run: string): string {
   const at = `on ${new Date(by.at).toISOString().slice(0, 16).replace('T', ' at ')} UTC`
   const step = by.undid ? `the rollback of ${label}` : label
   if (by.run === run) return `${step} of this run ${at}`
-  return `${step} of ${cut(by.workflow)} in ${by.run.slice(0, 8)}…${by.run.slice(-4)} ${at}`
+  return `${step} of ${runName(by)} ${at}`
+}
+
+/** `dns in run_7f3a…c2e1`. */
+function runName({ run, workflow }: { run: string; workflow?: string }): string {
+  const id = `${run.slice(0, 8)}…${run.slice(-4)}`
+  return workflow === undefined ? id : `${cut(workflow)} in ${id}`
 }
 
 function cut(name: string): string {
@@ -115,14 +121,14 @@ function cut(name: string): string {
 /** The question about critical steps in the way: one of the run's own, and what is critical in runs below it. */
 export function criticalSentence(
   own: string | undefined,
-  below: readonly { label: string; beganBy: string }[],
+  below: readonly Pick<StepBelow, 'label' | 'run' | 'workflow'>[],
   others: number,
   by: string,
 ): string {
   const [first] = below
   const named = [
     ...(own === undefined ? [] : [`"${own}"`]),
-    ...(first ? [`"${first.label}" in a run that "${first.beganBy}" began`] : []),
+    ...(first ? [`"${first.label}" of ${runName(first)}`] : []),
   ]
   const which = named.length > 1 ? 'critical steps' : 'a critical step'
   const more = [

@@ -17,6 +17,20 @@ export interface StepBelow {
   node: string
   visit: number
   label: string
+  /** The run's workflow by its name, and the SPIFFE id of the agent that did the step. */
+  workflow?: string
+  agent?: string
+}
+/** A run that a step began, and the SPIFFE ids of the agents that hold what goes back with it, there and further below. */
+export interface RunBelow {
+  run: string
+  workflow: string
+  agents: string[]
+}
+/** The runs that a step began: how many, and the first of them. */
+export interface RunsBelow {
+  count: number
+  first: RunBelow[]
 }
 /** The step of another run that changed a target since, as that run's ledger says. */
 export interface ChangedBy {

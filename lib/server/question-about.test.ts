@@ -233,7 +233,9 @@ describe('the card of a rollback that cannot be whole', () => {
     const tell = { ...sealed('tell'), reversible: false }
     await done('shift', ['plan'], shift)
     await done('tell', ['shift'], tell)
-    const below = { run: 'run_1', node: 'charge', visit: 1, label: 'Charge' }
+    const billing = 'spiffe://lab/agent/billing'
+    const below = { run: 'run_1', workflow: 'Pay', node: 'charge', visit: 1, label: 'Charge', agent: billing }
+    const runsBelow = { count: 1, first: [{ run: 'run_1', workflow: 'Pay', agents: [billing] }] }
     const step = (node: string, fate: string, checkpointId: string) => ({
       node,
       visit: 1,
@@ -244,7 +246,7 @@ describe('the card of a rollback that cannot be whole', () => {
     const plan = jsonValue({
       steps: [
         step('tell', 'irreversible', tell.jti),
-        { ...step('shift', 'restored', shift.jti), criticalBelow: [below] },
+        { ...step('shift', 'restored', shift.jti), criticalBelow: [below], runsBelow },
       ],
     })
     const rollback = prefixed('rb', mintUuid()) as RollbackId
@@ -299,8 +301,9 @@ describe('the card of a rollback that cannot be whole', () => {
       of: 1,
       critical: [
         { node: 'shift', label: 'Shift traffic' },
-        { run: 'run_1', node: 'charge', label: 'Charge' },
+        { run: 'run_1', workflow: 'Pay', node: 'charge', label: 'Charge', agent: billing },
       ],
+      holders: { agents: [billing], runs: runsBelow.first, here: false },
       now: { phase: 'preparing', status: 'executing' },
     })
     expect(about?.what === 'rollback' && about.cannot).toEqual([
@@ -312,6 +315,7 @@ describe('the card of a rollback that cannot be whole', () => {
         here: false,
         why: 'unreachable',
         description: 'It gave no answer within 10 s',
+        runs: runsBelow,
       },
     ])
   })

@@ -4,7 +4,7 @@ import { partyName } from '@/lib/base/party-name'
 import type { CircuitRecord } from '@/lib/engine/circuit-ports'
 import type { Approval, Rollback, Run } from '@/lib/engine/run'
 import { statusWithoutAct } from '@/lib/rollback/outcome'
-import type { Plan } from '@/lib/rollback/plan'
+import type { Plan, PlannedStep } from '@/lib/rollback/plan'
 import type { CircuitParty } from '@/lib/view/circuit-wire'
 import type { AboutCircuit, AboutError, AboutRollback, QuestionAbout } from '@/lib/view/question-wire'
 import { rollbackViewOf } from '@/lib/view/rollback-view'
@@ -139,14 +139,38 @@ function withoutAgreed(about: AboutRollback, { steps }: Pick<Plan, 'steps'>): Ab
     (step) => step.checkpointId !== undefined && statusWithoutAct(step.fate) === undefined,
   )
   const places = new Set(counted.map(({ node, visit }) => `${visit} ${node}`))
-  const cannot = about.cannot.filter(({ node, visit }) => places.has(`${visit} ${node}`))
-  const reached = new Set(counted.map(({ node }) => node))
+  const runsOf = new Map(counted.map((step) => [`${step.visit} ${step.node}`, step.runsBelow]))
+  const cannot = about.cannot
+    .filter(({ node, visit }) => places.has(`${visit} ${node}`))
+    .map((one) => {
+      const runs = runsOf.get(`${one.visit} ${one.node}`)
+      return runs ? { ...one, runs } : one
+    })
+  const byNode = new Map(counted.map((step) => [step.node, step]))
   const below = counted.flatMap(({ criticalBelow = [] }) => criticalBelow)
   const critical = [
-    ...about.critical.filter(({ node }) => reached.has(node)),
-    ...below.map(({ run, node, label }) => ({ run, node, label })),
+    ...about.critical.flatMap((one) => {
+      const step = byNode.get(one.node)
+      if (!step) return []
+      return [step.agent === undefined ? one : { ...one, agent: step.agent }]
+    }),
+    ...below.map(({ visit: _visit, ...step }) => step),
   ]
-  return { ...about, cannot, of: counted.length, critical: critical.slice(0, mostNamed) }
+  return {
+    ...{ ...about, cannot, of: counted.length, critical: critical.slice(0, mostNamed) },
+    holders: holdersOf(counted),
+  }
+}
+
+/** Who holds what these steps left. */
+function holdersOf(steps: readonly PlannedStep[]): NonNullable<AboutRollback['holders']> {
+  const runs = steps.flatMap(({ runsBelow }) => runsBelow?.first ?? [])
+  const agents = [...steps.flatMap(({ agent }) => agent ?? []), ...runs.flatMap(({ agents }) => agents)]
+  return {
+    agents: [...new Set(agents)].slice(0, mostNamed),
+    runs: runs.slice(0, mostNamed),
+    here: steps.some(({ agent, runsBelow }) => agent === undefined && !runsBelow),
+  }
 }
 
 /** What is held here is told under this installation's own id. */

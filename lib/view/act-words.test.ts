@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FactOf } from '@/lib/engine/facts'
-import type { Rollback } from '@/lib/engine/run'
+import type { Approval, Rollback } from '@/lib/engine/run'
 import { actorOf, actWords } from './act-words'
 
 const head = { jti: 'j', at: 0, par: [] }
@@ -50,11 +50,18 @@ describe('a token in words', () => {
     }
     const run = (decision: 'abort' | 'escalate') => {
       const rollback = { decided: { decision } } as Rollback
-      return { rollbacks: new Map([[result.rollback, rollback]]) }
+      return { rollbacks: new Map([[result.rollback, rollback]]), approvals: new Map() }
     }
     expect(actWords(result, run('abort'))).toBe('rollback called off')
     expect(actWords(result, run('escalate'))).toBe('rollback escalated')
     expect(actWords(result)).toBe('rollback escalated')
+  })
+  it('calls an answer about a critical step in the way of a rollback by the name of its button', () => {
+    const asked = { kind: 'rollback_critical' } as Approval
+    const run = { rollbacks: new Map(), approvals: new Map([[decided.approval, asked]]) }
+    expect(actWords({ ...decided, verdict: 'approve' }, run)).toBe('let the rollback go on')
+    expect(actWords({ ...decided, verdict: 'refuse' }, run)).toBe('called it off')
+    expect(actWords({ ...decided, verdict: 'refuse' })).toBe('refused')
   })
   it('names the person, else the agent whose step it is, else the engine', () => {
     expect(actorOf(decided, edge)).toBe('person:ada')

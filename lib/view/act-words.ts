@@ -7,9 +7,9 @@ import type { Run } from '@/lib/engine/run'
 
 /**
  * A fact in words for tables: "step began", "approved". Lower case, without a full stop. `run`, folded up to it, knows
- * what a rollback's end was decided by: what was called off went to nobody else.
+ * what a rollback's end was decided by, since what was called off went to nobody else, and what a question was about.
  */
-export function actWords(fact: Fact, run?: Pick<Run, 'rollbacks'>): string {
+export function actWords(fact: Fact, run?: Pick<Run, 'rollbacks' | 'approvals'>): string {
   switch (fact.type) {
     case 'workflow_start':
       if (fact.forkWid !== undefined) return fact.dryRun ? 'dry run forked' : 'run forked'
@@ -49,6 +49,8 @@ export function actWords(fact: Fact, run?: Pick<Run, 'rollbacks'>): string {
       return askedWords[fact.kind] ?? 'question asked'
     case 'approval_decided':
       if (fact.event !== undefined) return `gave ${fact.event}`
+      if (run?.approvals.get(fact.approval)?.kind === 'rollback_critical')
+        return criticalWords[fact.verdict] ?? fact.verdict
       return verdictWords[fact.verdict] ?? fact.verdict
     case 'event_given':
       return `gave ${fact.event}`
@@ -140,6 +142,12 @@ const verdictWords: Record<string, string> = {
   overwrite: 'puts it back all the same',
   release: 'let probes go on',
   hold: 'holds the probes',
+}
+
+/** On a critical step that a rollback waits before. */
+const criticalWords: Record<string, string> = {
+  approve: 'let the rollback go on',
+  refuse: 'called it off',
 }
 
 const rollbackDecisionWords: Record<string, string> = {

@@ -63,6 +63,17 @@ describe('a rollback by agent', () => {
     ])
   })
 
+  it('keeps what runs below hold apart from what is held here', () => {
+    const runsBelow = { count: 1, first: [{ run: 'run_1', workflow: 'Pay', agents: [] }] }
+    const parts = agentParts({
+      steps: [step('file', 'restored'), { ...step('call', 'restored'), runsBelow }],
+    })
+    expect(parts.map(({ agent, runs }) => [agent, runs?.first[0]?.workflow])).toEqual([
+      [undefined, undefined],
+      [undefined, 'Pay'],
+    ])
+  })
+
   it('asks nobody about what stays, or is only set back', () => {
     expect(agentParts({ steps: [step('a', 'reset'), step('b', 'locked'), step('c', 'untouched')] })).toEqual(
       [],

@@ -2,6 +2,7 @@
  * A rollback by agent: what each is asked, what it said in phase 1, and each of its acts. Folded from the plan and from
  * what the ledger says of the rollback so far, so that the same rows fill while agents answer.
  */
+import type { RunsBelow } from '@/lib/rollback/terms'
 import type { PlanStep, RollbackActView, RollbackPlanView, RollbackView, RollbackVoteView } from './wire'
 
 /** One step of the plan, with what was said and done about it. */
@@ -14,9 +15,12 @@ export interface AgentStep {
   act?: RollbackActView
 }
 
-/** One agent's part in a rollback; without `agent` it is what this installation holds itself. */
+/** One holder's part in a rollback: an agent's, that of runs which a step began, or what this installation holds itself. */
 export interface AgentPart {
+  /** What tells it from the others. */
+  key: string
   agent: string | undefined
+  runs?: RunsBelow
   steps: AgentStep[]
   /** What its holder said of all of them together. */
   said: Said
@@ -51,8 +55,9 @@ export function agentParts(
     const key = stepKey(step)
     const vote = votes.get(key)
     const act = acts.get(key)
-    const of = step.agent ?? ''
-    const part = parts.get(of) ?? { agent: step.agent, steps: [], said: 'nothing' }
+    const { agent, runsBelow: runs } = step
+    const of = agent ?? (runs ? `runs of ${step.node}/${step.visit}` : '')
+    const part = parts.get(of) ?? { key: of, agent, ...(runs && { runs }), steps: [], said: 'nothing' }
     part.steps.push({ step, key, turn, ...(vote && { vote }), ...(act && { act }) })
     parts.set(of, part)
   }

@@ -4,7 +4,14 @@
  */
 import type { CascadePattern, CircuitStatus } from '@/lib/breaker/terms'
 import type { ErrorType, Severity } from '@/lib/engine/facts'
-import type { CannotPrepare, RollbackOnly, RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
+import type {
+  CannotPrepare,
+  RollbackOnly,
+  RollbackScope,
+  RollbackStatus,
+  RunBelow,
+  RunsBelow,
+} from '@/lib/rollback/terms'
 import type { CircuitParty } from './circuit-wire'
 
 export type QuestionAbout = AboutRollback | AboutCascade | AboutCircuit | AboutError
@@ -27,8 +34,9 @@ export interface AboutRollback {
     label: string
     /** SPIFFE id of whoever holds it. */
     agent: string
-    /** This installation holds it itself. */
+    /** This installation holds it itself; `runs`: or the runs that the step began do. */
     here: boolean
+    runs?: RunsBelow
     why?: CannotPrepare
     description: string
     /** The rollback that has it. */
@@ -40,8 +48,10 @@ export interface AboutRollback {
   /** How many steps can be taken back, and how many were asked about. */
   can: number
   of: number
-  /** Critical steps it would reach; `run`: those of a run below. */
-  critical: { node: string; label: string; run?: string }[]
+  /** Critical steps it would reach, with the SPIFFE id of the agent that did each; `run`: those of a run below. */
+  critical: { node: string; label: string; agent?: string; run?: string; workflow?: string }[]
+  /** Who holds what it would take back: agents by their SPIFFE ids, runs below, and this installation. */
+  holders?: { agents: string[]; runs: RunBelow[]; here: boolean }
   /** The run had ended before the rollback; called off, it stays so. */
   hadEnded?: true
   /** How far the rollback is now, whatever this question came to; `question`: the approval it waits for. */

@@ -15,6 +15,7 @@ import type {
   PlanFate,
   RollbackScope,
   RollbackStatus,
+  RunsBelow,
   StepBelow,
   Vote,
 } from '@/lib/rollback/terms'
@@ -282,6 +283,8 @@ export interface PlanStep {
   changedBy?: ChangedBy
   /** Critical steps of the runs that it began, which go back with it. */
   criticalBelow?: readonly StepBelow[]
+  /** The runs that it began, which hold what goes back with it. */
+  runsBelow?: RunsBelow
 }
 
 export interface PlanScope {

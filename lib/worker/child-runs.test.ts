@@ -664,7 +664,7 @@ describe('a rollback of a step with child runs', () => {
       {
         kind: 'rollback_critical',
         node: 'a',
-        sentence: 'Take back "Charge" in a run that "a" began, a critical step: asked for by engine',
+        sentence: `Take back "Charge" of leaf in ${leaf.slice(0, 8)}…${leaf.slice(-4)}, a critical step: asked for by engine`,
       },
     ])
     expect(bench.undone).toEqual([])
@@ -692,10 +692,13 @@ describe('a rollback of a step with child runs', () => {
   })
 
   it('asks nobody where a person saw in the plan which critical steps go back', async () => {
-    const { bench, ports, runId, leaf } = await withCritical()
+    const { bench, ports, runId, child, leaf } = await withCritical()
     const plan = await makePlan(ports, runId, { node: 'a', mayCoordinate: true })
     expect(plan.steps.map(({ criticalBelow }) => criticalBelow)).toEqual([
-      [{ run: leaf, node: 'c', visit: 1, label: 'Charge' }],
+      [{ run: leaf, workflow: 'leaf', node: 'c', visit: 1, label: 'Charge' }],
+    ])
+    expect(plan.steps.map(({ runsBelow }) => runsBelow)).toEqual([
+      { count: 1, first: [{ run: child, workflow: 'child', agents: [] }] },
     ])
     await rollBack(bench, ports, runId, 'a')
     expect(await rollback(ports, runId)).toMatchObject({ status: 'completed' })
@@ -712,7 +715,7 @@ describe('a rollback of a step with child runs', () => {
     ]
     const plan = await makePlan({ ...ports, childrenOf }, runId, { node: 'a', mayCoordinate: true })
     expect(plan.steps.map(({ criticalBelow }) => criticalBelow)).toEqual([
-      [{ run: leaf, node: 'c', visit: 1, label: 'Charge' }],
+      [{ run: leaf, workflow: 'leaf', node: 'c', visit: 1, label: 'Charge' }],
     ])
   })
 

@@ -12,7 +12,7 @@ import { beginsRuns } from '@/lib/engine/own-steps'
 import type { Run } from '@/lib/engine/run'
 import { undoableCheckpoints } from '@/lib/engine/undoable'
 import type { StepBelow } from '@/lib/rollback/terms'
-import type { GraphIndex } from '@/lib/workflow/graph-index'
+import { agentOf, type GraphIndex, labelOf } from '@/lib/workflow/graph-index'
 import type { WorkerPorts } from './ports'
 
 type Ports = Pick<WorkerPorts, 'book' | 'childrenOf' | 'graphOf' | 'ledger'>
@@ -44,10 +44,10 @@ async function* stepsBelow(
   for (const run of await ports.childrenOf(runId, node, visit)) {
     yield undefined
     // Most runs have neither, and need not be folded to know that.
-    const version = (await ports.ledger.header(run))?.version
-    if (version === undefined || !mayHold(await ports.graphOf(version))) continue
+    const header = await ports.ledger.header(run)
+    if (header === undefined || !mayHold(await ports.graphOf(header.version))) continue
     const { critical, calling } = await ports.book.read(run, lookedAt)
-    for (const step of critical) yield { run, ...step }
+    for (const step of critical) yield { run, workflow: header.workflowName, ...step }
     for (const step of calling) yield* stepsBelow(ports, run, step)
   }
 }
@@ -56,22 +56,22 @@ function mayHold(graph: GraphIndex): boolean {
   return graph.graph.nodes.some(({ id, priority }) => priority === 'critical' || beginsRuns({ graph }, id))
 }
 
-/** Of what would be taken back: the critical steps, and those that began runs. */
-function lookedAt(run: Run) {
+/** Of what would be taken back: all, the critical steps, and those that began runs. */
+export function lookedAt(run: Run) {
   const whole = { scope: 'full_workflow', node: '' } as const
   const visits = visitsInScope(run, whole).filter((visit) => undoableCheckpoints(run, visit).length > 0)
-  const places = visits.map(({ node, visit }) => ({ node, visit, label: labelOf(run, node) }))
+  const places = visits.map(({ node, visit }) => {
+    const agent = agentOf(run.graph, node)
+    return { node, visit, label: labelOf(run.graph, node), ...(agent !== undefined && { agent }) }
+  })
   return {
+    places,
     critical: places.filter(({ node }) => run.graph.nodes.get(node)?.priority === 'critical'),
     calling: places.filter(({ node }) => beginsRuns(run, node)),
   }
 }
 
 /** What tells such a step from any other. */
-export function belowKey({ run, node, visit }: Omit<StepBelow, 'label'>): string {
+export function belowKey({ run, node, visit }: Pick<StepBelow, 'run' | 'node' | 'visit'>): string {
   return `${run}/${node}/${visit}`
-}
-
-function labelOf(run: Run, node: string): string {
-  return run.graph.nodes.get(node)?.label || node
 }

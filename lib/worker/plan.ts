@@ -21,11 +21,12 @@ import {
 } from '@/lib/rollback/plan'
 import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
 import type { Snapshot } from '@/lib/runners/runner'
-import { labelOf } from '@/lib/workflow/graph-index'
+import { agentOf, labelOf } from '@/lib/workflow/graph-index'
 import { boundedMap } from './bounded'
 import { changedByOthers, stateNow } from './changed-since'
 import { criticalBelow } from './critical-below'
 import type { WorkerPorts } from './ports'
+import { runsBelow } from './runs-below'
 
 export type PlanWish = ({ node: string } | { checkpoint: string }) & {
   scope?: RollbackScope
@@ -74,7 +75,12 @@ export async function makePlan(ports: WorkerPorts, runId: RunId, wish: PlanWish)
       const seen = withCheckpoints(step, checkpoints)
       if (!beginsRuns || refs.length === 0) return [key, seen] as const
       const critical = await criticalBelow(ports, runId, step)
-      return [key, critical.length > 0 ? { ...seen, criticalBelow: critical } : seen] as const
+      const runs = await runsBelow(ports, runId, step)
+      const below = {
+        ...(critical.length > 0 && { criticalBelow: critical }),
+        ...(runs && { runsBelow: runs }),
+      }
+      return [key, { ...seen, ...below }] as const
     },
   )
   for (const [key, step] of looked) steps.set(key, step)
@@ -169,7 +175,7 @@ function noteStep(run: Run, visit: Visit): Noted {
       visit: visit.visit,
       status,
       reads: readsOf(run, visit),
-      agent: node?.kind === 'agent' && typeof node.config.agent === 'string' ? node.config.agent : undefined,
+      agent: agentOf(run.graph, visit.node),
       consequence: run.start?.dryRun ? 'read_only' : visit.consequence,
       ...(visit.carriedFrom !== undefined && { carried: true }),
     },

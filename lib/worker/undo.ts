@@ -186,9 +186,7 @@ class Coordinator {
     if (!found) return false
     const { own, step, role } = found
     const reached = new Map(
-      below.flatMap(({ label: beganBy, criticalBelow = [] }) =>
-        criticalBelow.map((step) => [belowKey(step), { label: step.label, beganBy }] as const),
-      ),
+      below.flatMap(({ criticalBelow = [] }) => criticalBelow.map((step) => [belowKey(step), step] as const)),
     )
     await this.say({
       ...{ type: 'ask_rollback', rollback: this.id, kind: 'rollback_critical', role },

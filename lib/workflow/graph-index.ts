@@ -51,6 +51,12 @@ export function labelOf({ nodes }: Pick<GraphIndex, 'nodes'>, node: string): str
   return nodes.get(node)?.label || node
 }
 
+/** The SPIFFE id of the agent that does a node; undefined where this installation does. */
+export function agentOf({ nodes }: Pick<GraphIndex, 'nodes'>, node: string): string | undefined {
+  const { kind, config } = nodes.get(node) ?? {}
+  return kind === 'agent' && typeof config?.agent === 'string' ? config.agent : undefined
+}
+
 /** The node and everything that follows it, in topological order. */
 export function withDescendants(index: GraphIndex, node: string): string[] {
   const reached = new Set([node])

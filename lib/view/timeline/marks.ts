@@ -53,7 +53,7 @@ export class MarkKeeper {
       this.#byKind[kind].push(mark)
       return mark
     }
-    if (acts.has(fact.type) && 'by' in fact && !nobody.has(fact.by)) put('person')
+    if (acts.has(fact.type) && 'by' in fact && !nobody.has(fact.by)) put('person', actWords(fact, run))
     switch (fact.type) {
       case 'error': {
         const passing = fact.retryAt !== undefined || isMild(fact.severity)
