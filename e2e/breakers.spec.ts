@@ -106,6 +106,41 @@ test('the map is walked by arrow keys, and Enter opens', async ({ page, api }) =
   await expect(page).toHaveURL(/circuit=/)
 })
 
+test('lines that run together name their workflows, and one is chosen by keyboard or pointer', async ({
+  page,
+  api,
+}) => {
+  for (const name of ['together-first', 'together-second']) await called(api, name)
+  await page.goto('/breakers')
+  const map = page.getByRole('region', { name: 'Map of callers and called' })
+  const shared = map.getByRole('button', { name: new RegExp(`^\\d+ callers of ${router}: .*together-first`) })
+  await shared.focus()
+  const tip = map.getByText(new RegExp(`^\\d+ callers of ${router}: .*together-second`))
+  await expect(tip).toBeVisible()
+  await page.keyboard.press('Enter')
+  const menu = page.getByRole('menu')
+  await isClean(page)
+  await expect(menu.getByRole('menuitem', { name: /together-first/ })).toBeVisible()
+  await page.keyboard.type('together-s')
+  await page.keyboard.press('Enter')
+  await expect(panel(page, 'together-second')).toBeVisible()
+  await expect(shared).toBeFocused()
+  await shared.click()
+  await menu.getByRole('menuitem', { name: /together-first/ }).click()
+  await expect(panel(page, 'together-first')).toBeVisible()
+  for (const name of ['together-first', 'together-second'])
+    await expect(page.getByRole('button', { name: `Open the breaker ${name} to ${router}` })).toBeVisible()
+
+  // Where they run into it: named by pointing at it, chosen by a click.
+  const box = await shared.boundingBox()
+  const into = { x: (box?.x ?? 0) - 5, y: (box?.y ?? 0) + (box?.height ?? 0) / 2 }
+  await page.mouse.move(into.x, into.y)
+  await expect(tip).toBeVisible()
+  await page.mouse.click(into.x, into.y)
+  await menu.getByRole('menuitem', { name: /together-second/ }).click()
+  await expect(panel(page, 'together-second')).toBeVisible()
+})
+
 test('an open breaker that nobody calls any more is probed by a person, once its cooldown is over', async ({
   page,
   api,

@@ -9,7 +9,7 @@ import { RateSpark } from './rate-chart'
 import { nameOf, percentNumber, underState } from './words'
 
 /** Closed ones at 0 % beyond so many rows are told in one line. */
-const quietRows = 6
+const quietRows = 30
 
 /** Every breaker as a row: who is called, how it stands, its rate against the threshold. What needs somebody comes first. */
 export function CircuitList({
@@ -25,7 +25,10 @@ export function CircuitList({
   onSelect: (id: string) => void
 }) {
   const [all, setAll] = useState(false)
-  const isQuiet = (row: CircuitRow) => row.shown === 'closed' && row.errorRate === 0 && row.id !== selected
+  const called = rows.find(({ id }) => id === selected)?.downstream.id
+  // Whoever calls the chosen one is listed: on the map, their lines run into one.
+  const isQuiet = (row: CircuitRow) =>
+    row.shown === 'closed' && row.errorRate === 0 && row.downstream.id !== called
   const told = all ? rows : rows.filter((row, at) => at < quietRows || !isQuiet(row))
   const left = rows.length - told.length
   const first = rows[0]
@@ -38,12 +41,10 @@ export function CircuitList({
             Called
           </th>
           <th scope="col">State</th>
-          <th scope="col" className="text-right max-sm:hidden">
+          <th scope="col" className="text-right max-md:hidden">
             <span className="whitespace-nowrap">
               5 min
-              {alike && first && (
-                <span className="max-md:hidden"> against {percentNumber(first.threshold)} %</span>
-              )}
+              {alike && first && <> against {percentNumber(first.threshold)} %</>}
             </span>
           </th>
           <th scope="col" className="pr-4! text-right">
@@ -92,7 +93,7 @@ function Row({
       onClick={() => onSelect(row.id)}
       className={cx('cursor-default hover:bg-hover', selected && 'bg-selected hover:bg-selected')}
     >
-      <td className={cx(cell, 'max-w-0 w-[44%] pl-4')}>
+      <td className={cx(cell, 'w-[44%] py-1 pl-4')}>
         <span className="flex items-start gap-2">
           <span className="mt-0.5">
             <BreakerShape shown={row.shown} />
@@ -108,11 +109,11 @@ function Row({
               aria-pressed={selected}
               aria-label={`Open the breaker ${nameOf(row)}`}
               title={row.downstream.id}
-              className="block max-w-full truncate text-left font-medium leading-[18px] text-ink"
+              className="block max-w-full text-left font-medium leading-[18px] text-ink [overflow-wrap:anywhere]"
             >
               {row.downstream.name}
             </button>
-            <small className="block truncate text-t1 text-ink-3" title={row.caller.id}>
+            <small className="block text-t1 text-ink-3 [overflow-wrap:anywhere]" title={row.caller.id}>
               from {row.caller.name}
             </small>
           </span>
@@ -134,7 +135,7 @@ function Row({
           </small>
         )}
       </td>
-      <td className={cx(cell, 'text-right max-sm:hidden')}>
+      <td className={cx(cell, 'text-right max-md:hidden')}>
         {!row.reported && <RateSpark row={row} now={now} />}
       </td>
       <td className={cx(cell, 'num whitespace-nowrap pr-4 text-right')}>

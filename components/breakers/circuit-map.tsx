@@ -3,22 +3,25 @@
  * Who calls whom, from the calls that were made: callers at the left, what they call at the right, a breaker on each
  * line between them. A change of state moves nothing: the layout follows from who calls whom alone, and every line has
  * room for the longest words it may come to wear.
+ *
+ * Lines to one agent run together. Where they do, pointing at them names all of them, and a click there, or on the agent,
+ * opens a menu to choose one of; by keyboard the agent is a place like the breakers are.
  */
-import { Globe, Plug } from 'lucide-react'
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useState } from 'react'
 import { cx } from '@/components/ui/cx'
-import { AgentIcon, WorkflowsIcon } from '@/components/ui/icons'
-import { count } from '@/lib/ui/format-time'
 import { useGraphLayout } from '@/lib/ui/layout'
-import type { CircuitParty, CircuitRow } from '@/lib/view/circuit-wire'
+import type { CircuitRow } from '@/lib/view/circuit-wire'
 import type { ShownBreaker } from '@/lib/view/circuit-words'
 import { edgeKey } from '@/lib/view/edge-frame'
 import { arrowPath, ownLoop, routePath } from '@/lib/view/layout-path'
-import type { GraphLayout, LayoutInput, Point } from '@/lib/view/layout-terms'
+import { type GraphLayout, type LayoutInput, nodeSize, type Point } from '@/lib/view/layout-terms'
 import { BreakerShape, breakerLooks } from './breaker-mark'
 import './breakers.css'
+import { BundleTip, useNamed } from './bundle-tip'
+import { type Line, rowsAt, sharedParty } from './bundles'
 import { circuitTowards } from './map-keys'
 import { narrowed, partyWidth } from './narrowed'
+import { Party, partiesOf, partyElement } from './party'
 import { badgeWords, spokenCircuit } from './words'
 
 /** Px: "forced closed to 10:30" with its lever. */
@@ -46,11 +49,14 @@ export function CircuitMap({
   const wide = useGraphLayout(input)
   const layout = useMemo(() => wide && narrowed(wide), [wide])
   const [frame, width] = useWidth()
+  const [section, setSection] = useState<HTMLElement | null>(null)
+  const { named, name } = useNamed(section)
   const windows = [...new Set(rows.map((row) => row.windowS))]
   return (
     <section
+      ref={setSection}
       aria-label="Map of callers and called"
-      className="flex min-h-0 min-w-0 flex-col bg-canvas md:border-r"
+      className="relative flex min-h-0 min-w-0 flex-col bg-canvas md:border-r"
     >
       <div className="flex shrink-0 justify-between px-6 pt-3 text-t1 text-ink-3" aria-hidden="true">
         <span>callers</span>
@@ -65,9 +71,13 @@ export function CircuitMap({
             now={now}
             selected={selected}
             onSelect={onSelect}
+            menuIn={section}
+            named={named?.rows ?? []}
+            onName={name}
           />
         )}
       </div>
+      {named && <BundleTip {...named} />}
       <Legend windowS={windows.length === 1 ? windows[0] : undefined} />
     </section>
   )
@@ -84,12 +94,6 @@ function useMapInput(rows: readonly CircuitRow[]): LayoutInput {
       edges: pairs.map(([from, to]) => ({ from, to, words: badgeWidth })),
     }
   }, [shape])
-}
-
-interface Line {
-  row: CircuitRow
-  points: readonly Point[]
-  words: Point
 }
 
 function linesOf(rows: readonly CircuitRow[], layout: GraphLayout): Line[] {
@@ -127,6 +131,9 @@ function Picture({
   now,
   selected,
   onSelect,
+  menuIn,
+  named,
+  onName,
 }: {
   layout: GraphLayout
   /** Px there are. */
@@ -135,17 +142,36 @@ function Picture({
   now: number
   selected: string | undefined
   onSelect: (id: string) => void
+  menuIn: HTMLElement | null
+  /** Breakers whose lines are pointed at, or whose agent is. */
+  named: readonly CircuitRow[]
+  onName: ReturnType<typeof useNamed>['name']
 }) {
   const lines = useMemo(() => linesOf(rows, layout), [rows, layout])
+  const isNamed = new Set(named.map(({ id }) => id))
   const drawn = [...lines].sort(
     (a, b) =>
+      Number(isNamed.has(a.row.id)) - Number(isNamed.has(b.row.id)) ||
       drawnLater.indexOf(a.row.shown) - drawnLater.indexOf(b.row.shown) ||
       Number(a.row.id === selected) - Number(b.row.id === selected),
   )
   const parties = useMemo(() => partiesOf(rows), [rows])
   const scale = Math.max(smallest, Math.min(1, (width - 2 * margin) / Math.max(1, layout.width)))
   const hot = rows.find((row) => row.id === selected)?.downstream.id
-  const { cursor, onKeyDown, onFocus } = useCursor(lines, selected)
+  const places = useMemo(() => placesOf(lines, parties, layout), [lines, parties, layout])
+  const { cursor, onKeyDown, onFocus } = useCursor(places, selected)
+  const [opened, setOpened] = useState<string>()
+  const pointedAt = ({ clientX, clientY, currentTarget }: MouseEvent<SVGElement>) => {
+    const { left, top } = (currentTarget.ownerSVGElement ?? currentTarget).getBoundingClientRect()
+    return rowsAt(lines, { x: (clientX - left) / scale, y: (clientY - top) / scale })
+  }
+  const choose = (event: MouseEvent<SVGElement>) => {
+    const found = pointedAt(event)
+    const party = sharedParty(found)
+    if (party === undefined) return found[0] && onSelect(found[0].id)
+    document.getElementById(partyElement(party))?.scrollIntoView(wherever)
+    setOpened(party)
+  }
   // Chosen from the list or by a link, it may lie below the fold.
   // biome-ignore lint/correctness/useExhaustiveDependencies: of a new picture, too.
   useEffect(() => {
@@ -163,19 +189,47 @@ function Picture({
               <path
                 className="br-line"
                 data-shown={row.shown}
-                data-selected={row.id === selected}
+                data-selected={row.id === selected || isNamed.has(row.id)}
                 d={routePath(points)}
               />
               <path className="br-arrow" data-shown={row.shown} d={arrowPath(points)} />
             </g>
           ))}
+          {/* biome-ignore lint/a11y/noStaticElementInteractions: the keyboard has the agent at their end for it. */}
+          <g
+            className="br-near"
+            onPointerMove={(event) => onName(pointedAt(event), event)}
+            onPointerLeave={() => onName([])}
+            onClick={choose}
+          >
+            {lines.map(({ row, points }) => (
+              <path key={row.id} d={routePath(points)} />
+            ))}
+          </g>
         </svg>
-        {[...layout.nodes].map(([id, at]) => {
-          const party = parties.get(id)
-          return party && <Party key={id} {...party} at={at} hot={id === hot} />
-        })}
         {/* biome-ignore lint/a11y/noStaticElementInteractions: arrows move among the buttons in it. */}
         <div onKeyDown={onKeyDown}>
+          {[...layout.nodes].map(([id, at]) => {
+            const party = parties.get(id)
+            const key = partyElement(id)
+            return (
+              party && (
+                <Party
+                  key={id}
+                  {...party}
+                  at={at}
+                  hot={id === hot}
+                  cursor={key === cursor}
+                  open={id === opened}
+                  menuIn={menuIn}
+                  onOpen={(open) => setOpened(open ? id : undefined)}
+                  onFocus={() => onFocus(key)}
+                  onName={onName}
+                  onSelect={onSelect}
+                />
+              )
+            )
+          })}
           {lines.map(({ row, words }) => (
             <Badge
               key={row.id}
@@ -183,8 +237,8 @@ function Picture({
               now={now}
               at={words}
               selected={row.id === selected}
-              cursor={row.id === cursor}
-              onFocus={() => onFocus(row.id)}
+              cursor={badgeId(row.id) === cursor}
+              onFocus={() => onFocus(badgeId(row.id))}
               onSelect={() => onSelect(row.id)}
             />
           ))}
@@ -194,22 +248,39 @@ function Picture({
   )
 }
 
-/** The circuit that Tab reaches; arrows move from there. */
 const wherever = { block: 'nearest', inline: 'nearest' } as const
 
-function useCursor(lines: readonly Line[], selected: string | undefined) {
+/** What the arrows lead to, by the id of its element: every breaker, and who has several of them in a bundle. */
+function placesOf(
+  lines: readonly Line[],
+  parties: ReturnType<typeof partiesOf>,
+  layout: GraphLayout,
+): Map<string, Point> {
+  const places = new Map(lines.map(({ row, words }) => [badgeId(row.id), words]))
+  for (const [id, { x, y }] of layout.nodes) {
+    if (parties.get(id)?.bundle.length)
+      places.set(partyElement(id), { x: x + partyWidth / 2, y: y + nodeSize.height / 2 })
+  }
+  return places
+}
+
+/** The place that Tab reaches; arrows move from there. */
+function useCursor(places: ReadonlyMap<string, Point>, selected: string | undefined) {
   const [at, setAt] = useState<string>()
-  const places = useMemo(() => new Map(lines.map(({ row, words }) => [row.id, words])), [lines])
-  const known = [at, selected].find((id) => id !== undefined && places.has(id))
-  const cursor = known ?? lines[0]?.row.id
+  const chosen = selected === undefined ? undefined : badgeId(selected)
+  const known = [at, chosen].find((id) => id !== undefined && places.has(id))
+  const [first] = places.keys()
+  const cursor = known ?? first
   const onKeyDown = (event: KeyboardEvent) => {
+    // A menu's own keys, and the one that opens it.
+    if (event.defaultPrevented) return
     if (event.shiftKey || event.altKey || event.ctrlKey || event.metaKey || cursor === undefined) return
     const next = circuitTowards(event.key, cursor, places)
     if (!event.key.startsWith('Arrow')) return
     event.preventDefault()
     if (next === undefined) return
     setAt(next)
-    document.getElementById(badgeId(next))?.focus()
+    document.getElementById(next)?.focus()
   }
   return { cursor, onKeyDown, onFocus: setAt }
 }
@@ -260,68 +331,6 @@ function Badge({
         )}
       </span>
     </button>
-  )
-}
-
-interface PartyShown {
-  party: CircuitParty
-  words: string
-}
-
-/** Everybody on the map, with what is worth saying of them. */
-function partiesOf(rows: readonly CircuitRow[]): Map<string, PartyShown> {
-  const parties = new Map<string, { party: CircuitParty; callers: number; waits: number }>()
-  const of = (party: CircuitParty) => {
-    const known = parties.get(party.id) ?? { party, callers: 0, waits: 0 }
-    parties.set(party.id, known)
-    return known
-  }
-  for (const { caller, downstream, waiting } of rows) {
-    of(caller).waits += waiting.count
-    of(downstream).callers += 1
-  }
-  return new Map(
-    [...parties].map(([id, { party, callers, waits }]) => {
-      const kind = party.kind === 'agent' && callers > 0 ? '' : kindWords[party.kind]
-      const words = [
-        kind,
-        waits > 0 ? `${count(waits, 'run')} ${waits === 1 ? 'waits' : 'wait'}` : '',
-        callers > 0 ? count(callers, 'caller') : '',
-      ]
-      return [id, { party, words: words.filter(Boolean).join(', ') }]
-    }),
-  )
-}
-
-const kindWords: Record<CircuitParty['kind'], string> = {
-  workflow: 'workflow',
-  agent: 'agent',
-  backend: 'model backend',
-  mcp: 'MCP server',
-  host: 'host',
-}
-
-const drawnIcon = { size: 16, strokeWidth: 1.25, 'aria-hidden': true } as const
-export const kindIcons: Record<CircuitParty['kind'], ReactNode> = {
-  workflow: <WorkflowsIcon strokeWidth={1.25} />,
-  agent: <AgentIcon strokeWidth={1.25} />,
-  backend: <AgentIcon strokeWidth={1.25} />,
-  mcp: <Plug {...drawnIcon} />,
-  host: <Globe {...drawnIcon} />,
-}
-
-function Party({ party, words, at, hot }: PartyShown & { at: Point; hot: boolean }) {
-  return (
-    <div
-      className="br-node"
-      data-hot={hot}
-      style={{ left: at.x, top: at.y, width: partyWidth }}
-      title={party.id}
-    >
-      {kindIcons[party.kind]}
-      <b>{party.name}</b>
-      <small>{words}</small>
-    </div>
   )
 }
 

@@ -33,7 +33,7 @@ function Note({ row, now }: { row: CircuitRow; now: number }) {
       <div className="min-w-0 flex-1 [overflow-wrap:anywhere]">
         <p>
           <b>
-            {row.downstream.name} is {breakerWords[row.shown]}
+            {nameOf(row)} is {breakerWords[row.shown]}
             {hydrated && ` until ${clockMinutes(forced.until)}`}
           </b>
           ,{' '}
@@ -50,7 +50,7 @@ function Note({ row, now }: { row: CircuitRow; now: number }) {
       {me && satisfies(me.roles, 'operator') && !row.reported && (
         <Button
           size="sm"
-          aria-label={`Lift what was forced on ${row.downstream.name}`}
+          aria-label={`Lift what was forced on ${nameOf(row)}`}
           onClick={() => setLifting(true)}
         >
           Lift…

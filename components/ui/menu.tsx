@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { cx } from './cx'
 
 const item =
-  'flex h-8 cursor-default select-none items-center gap-2 rounded-r1 px-2 outline-none data-[highlighted]:bg-selected data-[disabled]:text-ink-3 max-md:h-12'
+  'flex min-h-8 cursor-default select-none items-center gap-2 rounded-r1 px-2 py-1 outline-none data-[highlighted]:bg-selected data-[disabled]:text-ink-3 max-md:min-h-12'
 
 /**
  * A menu that opens from one button; its items are the `Menu…` parts below. It is drawn beside its button, inside the
@@ -14,23 +14,33 @@ export function Menu({
   trigger,
   children,
   align = 'end',
+  within,
+  ...opened
 }: {
   /** One focusable element. */
   trigger: ReactNode
   children: ReactNode
   align?: 'start' | 'end'
+  /** Where it is drawn instead of beside its button: what the button stands in is drawn smaller, or cuts it off. */
+  within?: HTMLElement | null
+  /** Who opens it besides its button. */
+  open?: boolean
+  onOpenChange?: (open: boolean) => void
 }) {
+  const content = (
+    <Radix.Content
+      align={align}
+      sideOffset={6}
+      collisionPadding={8}
+      className="motion-fade z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-48 max-w-80 overflow-y-auto rounded-r2 border border-line-strong bg-surface p-1"
+    >
+      {children}
+    </Radix.Content>
+  )
   return (
-    <Radix.Root modal={false}>
+    <Radix.Root modal={false} {...opened}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
-      <Radix.Content
-        align={align}
-        sideOffset={6}
-        collisionPadding={8}
-        className="motion-fade z-50 min-w-48 max-w-80 rounded-r2 border border-line-strong bg-surface p-1"
-      >
-        {children}
-      </Radix.Content>
+      {within === undefined ? content : <Radix.Portal container={within}>{content}</Radix.Portal>}
     </Radix.Root>
   )
 }
