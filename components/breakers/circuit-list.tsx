@@ -41,7 +41,7 @@ export function CircuitList({
             Called
           </th>
           <th scope="col">State</th>
-          <th scope="col" className="text-right max-md:hidden">
+          <th scope="col" className="text-right max-xl:hidden">
             <span className="whitespace-nowrap">
               5 min
               {alike && first && <> against {percentNumber(first.threshold)} %</>}
@@ -135,7 +135,7 @@ function Row({
           </small>
         )}
       </td>
-      <td className={cx(cell, 'text-right max-md:hidden')}>
+      <td className={cx(cell, 'text-right max-xl:hidden')}>
         {!row.reported && <RateSpark row={row} now={now} />}
       </td>
       <td className={cx(cell, 'num whitespace-nowrap pr-4 text-right')}>
