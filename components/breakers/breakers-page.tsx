@@ -61,9 +61,10 @@ export function Breakers() {
         <ShowMenu show={view.show} onShow={(show) => change({ show })} />
         <PageHelp page="Breakers" keys={keyWords}>
           A breaker watches the calls from one workflow to one agent, model or host: each line of the map is
-          one. When too many calls fail it opens, and the next ones are refused at once, so that one failing
-          agent does not take others along. After a cooldown one call goes as a probe; a good answer closes
-          the breaker. You can hold one open or closed for a while, with a reason.
+          one. Where lines run together, point at them for their names; a click there, or on the agent, lets
+          you choose one. When too many calls fail it opens, and the next ones are refused at once, so that
+          one failing agent does not take others along. After a cooldown one call goes as a probe; a good
+          answer closes the breaker. You can hold one open or closed for a while, with a reason.
         </PageHelp>
       </PageHead>
       {query.isError && !data ? (

@@ -28,7 +28,7 @@ export interface RollbackOptions {
 }
 
 /** As they are written on the command line. */
-export const scopes = {
+const scopes = {
   single: 'single',
   'sub-dag': 'sub_dag',
   full: 'full_workflow',
