@@ -22,11 +22,18 @@ export function useNamed(section: HTMLElement | null) {
       if (!section || !at || rows.length === 0) return setNamed(undefined)
       const { left, top, width } = section.getBoundingClientRect()
       const { x, y } = 'clientX' in at ? { x: at.clientX, y: at.clientY } : below(at)
-      setNamed({ rows, x: Math.max(8, Math.min(x - left + gap, width - widest - 8)), y: y - top + gap })
+      const place = { x: Math.max(8, Math.min(x - left + gap, width - widest - 8)), y: y - top + gap }
+      // Along the same lines nothing is drawn anew.
+      setNamed((before) => (before && areSame(before.rows, rows) ? before : { rows, ...place }))
     },
     [section],
   )
   return { named, name }
+}
+
+function areSame(some: readonly CircuitRow[], others: readonly CircuitRow[]): boolean {
+  const ids = new Set(some.map(({ id }) => id))
+  return some.length === others.length && others.every(({ id }) => ids.has(id))
 }
 
 /** Of an element, so that what it names covers nothing of it. */
