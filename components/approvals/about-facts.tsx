@@ -390,7 +390,7 @@ export function waysFrom(card: ApprovalCard): { key?: string; word: string; href
       return [
         {
           key: 'v',
-          word: 'Show the votes',
+          word: about.cannot.length > 0 ? 'Show the votes' : 'Show the rollback',
           href: links.rollback(card.run, { node: about.node, rollback: about.rollback }),
         },
       ]

@@ -36,7 +36,7 @@ export const kindWords: Record<ApprovalKind, { title: string; as: ShownState; be
   rollback_critical: {
     title: 'Rollback reaches a critical step',
     as: 'waiting',
-    because: 'Nobody who asked for this rollback saw that it reaches a critical step.',
+    because: 'The rollback would reach a critical step, and no person saw its plan.',
   },
   cascade: { title: 'Cascade', as: 'escalated', because: 'A failure is propagating to other steps.' },
   circuit: {

@@ -156,6 +156,11 @@ describe('a plan of a walk that came to a step several times', () => {
     const reaching = (...criticalBelow: (typeof charge)[]) =>
       planSentenceOf({ ...step(1, 'restored'), criticalBelow }, 'map')
     expect(reaching(charge)).toMatch(/ Among them “Charge” of Pay run_1 by billing, which is critical\.$/)
+    const runsBelow = { count: 1, first: [{ run: 'run_1', workflow: 'Pay', agents: [] }] }
+    expect(
+      planSentenceOf({ ...step(1, 'restored'), criticalBelow: [charge], runsBelow }, 'map'),
+      'its run stands beside it',
+    ).toMatch(/ Among them “Charge” by billing, which is critical\.$/)
     expect(reaching(charge, charge)).toMatch(
       / Among them “Charge” of Pay run_1 by billing and 1 more that are critical\.$/,
     )

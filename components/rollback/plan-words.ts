@@ -134,18 +134,20 @@ export function planSentenceOf(step: PlanStep, kind: string | undefined): string
 }
 
 /** " Among them “Charge” of Pay run_7f3a…c2e1 by billing, which is critical." Of many the first is named. */
-function criticalWords({ criticalBelow = [] }: PlanStep): string {
+function criticalWords({ criticalBelow = [], runsBelow }: PlanStep): string {
   const [first] = criticalBelow
+  const isNamed = runsBelow?.first.some(({ run }) => run === first?.run) === true
   if (!first) return ''
   const more = criticalBelow.length - 1
   return more === 0
-    ? ` Among them ${stepBelowName(first)}, which is critical.`
-    : ` Among them ${stepBelowName(first)} and ${more} more that are critical.`
+    ? ` Among them ${stepBelowName(first, isNamed)}, which is critical.`
+    : ` Among them ${stepBelowName(first, isNamed)} and ${more} more that are critical.`
 }
 
-/** A step of a run below by its run and its agent: "“Charge” of Pay run_7f3a…c2e1 by billing". */
-function stepBelowName({ label, run, workflow, agent }: StepBelow): string {
+/** A step of a run below by its run, unless that is named beside it, and its agent: "“Charge” of Pay run_7f3a…c2e1 by billing". */
+function stepBelowName({ label, run, workflow, agent }: StepBelow, isNamed: boolean): string {
   const by = agent === undefined ? '' : ` by ${agentName(agent)}`
+  if (isNamed) return `“${label}”${by}`
   return `“${label}” of ${workflow === undefined ? '' : `${workflow} `}${shortId(run)}${by}`
 }
 

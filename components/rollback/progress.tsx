@@ -8,6 +8,7 @@ import { TokenPanel } from '@/components/run/token-panel'
 import { useBelow } from '@/components/run/use-child-strips'
 import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
+import { cx } from '@/components/ui/cx'
 import { Fact, Facts, Sub } from '@/components/ui/facts'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { StateMark } from '@/components/ui/state'
@@ -231,7 +232,11 @@ function Told({
         </div>
       )}
       {waitsFor && (
-        <section aria-label="Decision" className="-mx-4 mb-4 border-y">
+        <section
+          aria-label="Decision"
+          // On a phone the line of the phases is above it already.
+          className={cx('-mx-4 mb-4 border-y', !asked && 'max-md:-mt-2 max-md:border-t-0')}
+        >
           <WhoAnswers waitsFor={waitsFor} />
           <Decision
             key={waitsFor.approval}

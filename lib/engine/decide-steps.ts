@@ -90,7 +90,8 @@ const reasonOf: Record<Exclude<ApprovalKind, 'approval'>, string> = {
   rollback_escalated: 'A rollback met a step that cannot be undone',
   rollback_failed: 'A rollback failed; the run stands still until a person acts',
   rollback_unprepared: 'An agent cannot take its part back; nothing is done until a person says how to go on',
-  rollback_critical: 'The rollback of a cascade would reach a critical step; a person looks first',
+  rollback_critical:
+    'The rollback would reach a critical step, and no person saw its plan; a person looks first',
   cascade: 'A failure is propagating from one step to others',
   circuit: 'Something that several workflows need keeps failing; probes are held until a person decides',
   agent_error: 'An agent of this run told of an error',

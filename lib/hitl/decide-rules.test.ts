@@ -39,6 +39,16 @@ describe('who may decide', () => {
     )
   })
 
+  it('names the step by its label, where it has one', () => {
+    const named = { ...question, label: 'Move traffic' }
+    const bo: Decider = { kind: 'person', name: 'bo', roles: [] }
+    expect(refusalOf(named, bo, approve)?.message).toBe(
+      '"Move traffic" must be decided by operator:oncall; bo holds no role.',
+    )
+    const closed = { ...named, state: { status: 'void', at: 0 } } as const
+    expect(refusalOf(closed, ada, approve)?.message).toContain('The question about "Move traffic", visit 1,')
+  })
+
   it('an agent never decides, whatever its roles', () => {
     const refusal = refusalOf(
       question,

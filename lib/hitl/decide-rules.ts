@@ -19,6 +19,8 @@ export interface Question {
   kind: ApprovalKind
   role: string
   node: string
+  /** The step's name for people, where it has one. */
+  label?: string
   visit: number
   /** Digest of the exact action. */
   action: Hash
@@ -90,20 +92,21 @@ export function eventGivenRefusal(
   )
 }
 
-function stateRefusal({ id, node, visit, state }: Question): Problem | undefined {
+function stateRefusal(question: Question): Problem | undefined {
+  const { id, visit, state } = question
   switch (state.status) {
     case 'open':
       return undefined
     case 'decided':
       return new Problem(
         'approval_decided',
-        `${nameOf(state.by)} already ${state.event === undefined ? 'answered' : 'gave'} "${state.event ?? state.verdict}" for ${node}, visit ${visit}, on ${when(state.at)}; nothing was changed.`,
+        `${nameOf(state.by)} already ${state.event === undefined ? 'answered' : 'gave'} "${state.event ?? state.verdict}" for ${stepOf(question)}, visit ${visit}, on ${when(state.at)}; nothing was changed.`,
         { approval: id, verdict: state.verdict, event: state.event, by: state.by, at: state.at },
       )
     case 'void':
       return new Problem(
         'approval_gone',
-        `The question about ${node}, visit ${visit}, was closed on ${when(state.at)} because the run moved on; open the run to see where it stands.`,
+        `The question about ${stepOf(question)}, visit ${visit}, was closed on ${when(state.at)} because the run moved on; open the run to see where it stands.`,
         { approval: id, at: state.at },
       )
     default:
@@ -115,7 +118,7 @@ function deciderRefusal(question: Question, decider: Decider): Problem | undefin
   if (decider.kind === 'agent') {
     return new Problem(
       'approval_role',
-      `${decider.name} is an agent, and ${question.node} waits for a person; ask someone who holds ${question.role}.`,
+      `${decider.name} is an agent, and ${stepOf(question)} waits for a person; ask someone who holds ${question.role}.`,
       { approval: question.id, role: question.role },
     )
   }
@@ -130,7 +133,7 @@ function deciderRefusal(question: Question, decider: Decider): Problem | undefin
   const held = decider.roles.length > 0 ? decider.roles.join(', ') : 'no role'
   return new Problem(
     'approval_role',
-    `${question.node} must be decided by ${question.role}; ${decider.name} holds ${held}.`,
+    `${stepOf(question)} must be decided by ${question.role}; ${decider.name} holds ${held}.`,
     { approval: question.id, role: question.role },
   )
 }
@@ -139,7 +142,7 @@ function digestRefusal(question: Question, decision: Decision): Problem | undefi
   if (decision.action === question.action) return undefined
   return new Problem(
     'approval_digest',
-    `The action of ${question.node} is not the one this decision was made on; look at it again and decide anew.`,
+    `The action of ${stepOf(question)} is not the one this decision was made on; look at it again and decide anew.`,
     { approval: question.id, expected: question.action },
   )
 }
@@ -149,14 +152,14 @@ function verdictRefusal(question: Question, decision: Decision): Problem | undef
   if (!verdicts.includes(decision.verdict)) {
     return new Problem(
       'bad_request',
-      `"${decision.verdict}" does not answer this question about ${question.node}; answer ${verdicts.join(' or ')}.`,
+      `"${decision.verdict}" does not answer this question about ${stepOf(question)}; answer ${verdicts.join(' or ')}.`,
       { approval: question.id, verdicts },
     )
   }
   if (decision.edited && (decision.verdict !== 'approve' || !isEditable(question.kind))) {
     return new Problem(
       'approval_edit_refused',
-      `An edited action goes only with "approve" on an approval; leave the edit out to answer "${decision.verdict}" for ${question.node}.`,
+      `An edited action goes only with "approve" on an approval; leave the edit out to answer "${decision.verdict}" for ${stepOf(question)}.`,
       { approval: question.id },
     )
   }
@@ -164,27 +167,33 @@ function verdictRefusal(question: Question, decision: Decision): Problem | undef
 }
 
 function eventRefusal(question: Question, { verdict, event, artifacts = [] }: Decision): Problem | undefined {
-  const { id, node, events = [], slots = [] } = question
+  const { id, events = [], slots = [] } = question
+  const step = stepOf(question)
   if (verdict !== 'event') {
     if (event === undefined && artifacts.length === 0) return undefined
     return new Problem(
       'bad_request',
-      `An event and artifacts go only with the verdict "event"; leave them out to answer "${verdict}" for ${node}.`,
+      `An event and artifacts go only with the verdict "event"; leave them out to answer "${verdict}" for ${step}.`,
       { approval: id },
     )
   }
   if (event === undefined || !events.includes(event)) {
-    const found = event === undefined ? 'No event was named' : `"${clip(event, 80)}" is no event of ${node}`
+    const found = event === undefined ? 'No event was named' : `"${clip(event, 80)}" is no event of ${step}`
     const mend = events.length > 0 ? `give ${events.join(' or ')}` : 'it waits for none'
     return new Problem('bad_request', `${found}; ${mend}.`, { approval: id, events })
   }
   const foreign = artifacts.find((name) => !slots.includes(name))
   if (foreign === undefined) return undefined
   const mend = slots.length > 0 ? `it may write ${slots.join(', ')}` : 'it may write none'
-  return new Problem('bad_request', `${node} does not write the artifact "${clip(foreign, 80)}"; ${mend}.`, {
+  return new Problem('bad_request', `${step} does not write the artifact "${clip(foreign, 80)}"; ${mend}.`, {
     approval: id,
     slots,
   })
+}
+
+/** The step as people know it. */
+function stepOf({ label, node }: Pick<Question, 'label' | 'node'>): string {
+  return label && label !== node ? `"${label}"` : node
 }
 
 /** `person:ada` as people say it: `ada`. */

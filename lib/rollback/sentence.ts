@@ -136,7 +136,13 @@ export function criticalSentence(
     ...(others > 0 ? [`${others} other ${others === 1 ? 'step' : 'steps'}`] : []),
   ]
   const rest = more.map((words) => `, and ${words}`).join('')
-  return `Take back ${named.join(' and ')}, ${which}${rest}: asked for by ${by}`
+  return `Take back ${named.join(' and ')}, ${which}${rest}: asked for ${askedFor(by)}`
+}
+
+/** Who asked for a rollback that no person did, as tokens name them. */
+function askedFor(by: string): string {
+  if (by === 'engine') return 'by the run itself'
+  return by === 'silence' ? 'because nobody answered in time' : `by ${agentName(by)}`
 }
 
 function targetOf({ checkpoint, label }: SaidStep): string {

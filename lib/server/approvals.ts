@@ -16,7 +16,7 @@ import { mayOverwrite, type RollbackWarning, warningOf } from '@/lib/view/warnin
 import type { ApprovalCard, ApprovalRow, EventChoice, EventSlot } from '@/lib/view/wire'
 import { readJson } from '@/lib/worker/run-book'
 import { jsonValue } from '@/lib/worker/values'
-import { withDescendants } from '@/lib/workflow/graph-index'
+import { labelOf, withDescendants } from '@/lib/workflow/graph-index'
 import { eventChoices, eventSlots, eventTerms, shownChoices, slotValues } from './events'
 import type { Installation } from './installation'
 import { describedAgain, stillSeen } from './look-again'
@@ -32,7 +32,8 @@ export async function approvalRowOf(
   const { graph } = await installation.store.ledger
     .header(record.runId)
     .then((header) => installation.graphOf(header?.version ?? ''))
-  const question = { ...record, state: questionState(record) }
+  const label = graph.nodes.find((node) => node.id === record.node)?.label ?? record.node
+  const question = { ...record, label, state: questionState(record) }
   const { opened } = installation
   const may = opened
     ? { may: false as const, because: openedReadOnly(opened).message }
@@ -43,7 +44,7 @@ export async function approvalRowOf(
     run: record.runId,
     workflow: record.workflowName,
     node: record.node,
-    label: graph.nodes.find((node) => node.id === record.node)?.label ?? record.node,
+    label,
     visit: record.visit,
     kind: record.kind,
     role: record.role,
@@ -224,7 +225,8 @@ export async function decideApproval(
 ): Promise<void> {
   const question = await installation.book.read(record.runId, (run) => {
     const approval = run.approvals.get(record.id as Approval['id'])
-    return approval && { ...structuredClone(approval), ...eventTerms(run, approval.node) }
+    const label = approval && labelOf(run.graph, approval.node)
+    return approval && { ...structuredClone(approval), label, ...eventTerms(run, approval.node) }
   })
   if (!question) throw new Problem('not_found', `No approval is known as "${record.id}"`)
   const { event, artifacts = {} } = wish

@@ -664,7 +664,7 @@ describe('a rollback of a step with child runs', () => {
       {
         kind: 'rollback_critical',
         node: 'a',
-        sentence: `Take back "Charge" of leaf in ${leaf.slice(0, 8)}…${leaf.slice(-4)}, a critical step: asked for by engine`,
+        sentence: `Take back "Charge" of leaf in ${leaf.slice(0, 8)}…${leaf.slice(-4)}, a critical step: asked for by the run itself`,
       },
     ])
     expect(bench.undone).toEqual([])

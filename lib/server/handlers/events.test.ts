@@ -122,7 +122,7 @@ describe('the card of a state that waits for its event', () => {
     const { status, body } = await decide(oncall, { event: 'Maybe' })
     expect(status).toBe(400)
     expect(body.code).toBe('bad_request')
-    expect(body.detail).toBe('"Maybe" is no event of await_approval; give Approved or Rejected.')
+    expect(body.detail).toBe('"Maybe" is no event of "await approval"; give Approved or Rejected.')
     expect(body.events).toEqual(['Approved', 'Rejected'])
     expect((await decide(oncall, {})).body.detail).toBe('No event was named; give Approved or Rejected.')
   })
@@ -130,7 +130,7 @@ describe('the card of a state that waits for its event', () => {
   it('refuses an artifact that is not its to write, and a value that is not of the slot’s type', async () => {
     const foreign = await decide(oncall, { event: 'Approved', artifacts: { log: [] } })
     expect(foreign.body.detail).toBe(
-      'await_approval does not write the artifact "log"; it may write note, fix.',
+      '"await approval" does not write the artifact "log"; it may write note, fix.',
     )
     const typed = await decide(oncall, { event: 'Approved', artifacts: { note: 7 } })
     expect(typed.body).toMatchObject({ code: 'bad_request' })
@@ -157,7 +157,7 @@ describe('the card of a state that waits for its event', () => {
     const event = answers[0]?.status === 200 ? 'Approved' : 'Rejected'
     const late = await decide(oncall, { event: 'Rejected' })
     expect(late.body).toMatchObject({ code: 'approval_decided', event })
-    expect(late.body.detail).toContain(`oncall already gave "${event}" for await_approval, visit 1`)
+    expect(late.body.detail).toContain(`oncall already gave "${event}" for "await approval", visit 1`)
   })
 })
 
