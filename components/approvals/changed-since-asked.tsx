@@ -9,6 +9,8 @@ import { changedWords } from './words'
 export interface ChangedPreview {
   preview: ActionPreview
   at: number
+  /** How it would be undone. */
+  undo?: string
 }
 
 /**

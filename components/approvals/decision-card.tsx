@@ -12,6 +12,7 @@ import type { JsonObject } from '@/lib/base/json'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import { count } from '@/lib/ui/format-time'
 import { type InspectorTab, links } from '@/lib/ui/links'
+import { useOpened } from '@/lib/ui/opened'
 import { shortId } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import type { ActionPreview, ApprovalCard } from '@/lib/view/wire'
@@ -70,6 +71,7 @@ export function DecisionCard({
   onNext: (() => void) | undefined
 }) {
   const open = card.state === 'open'
+  const opened = useOpened()
   return (
     <div className={cx('flex flex-col', !compact && 'min-h-0 flex-1 overflow-auto')} key={card.id}>
       {card.consequence === 'irreversible' && !isNoticed(card) && (
@@ -91,9 +93,11 @@ export function DecisionCard({
         </h2>
         {!compact && <Whose card={card} />}
         <Preview card={card} changed={changed} compact={compact} />
-        <DecisionFacts card={card} compact={compact} />
+        <DecisionFacts card={asOfNow(card, changed)} compact={compact} />
         {!compact && <span className="flex-1 md:hidden" />}
-        {open && card.kind === 'event' ? (
+        {open && opened ? (
+          <OpenInBundle card={card} compact={compact} />
+        ) : open && card.kind === 'event' ? (
           <EventActs card={card} compact={compact} busy={busy} note={note} onAnswer={onAnswer}>
             {!compact && <OneKeyAway card={card} />}
           </EventActs>
@@ -176,6 +180,24 @@ function CannotBeUndone({ stays, compact }: { stays: string; compact: boolean })
           <b>Cannot be undone.</b> {stays}
         </span>
       </p>
+    </div>
+  )
+}
+
+/** What would be put back is what is there now. */
+function asOfNow(card: ApprovalCard, changed: ChangedPreview | undefined): ApprovalCard {
+  if (!card.undo || changed?.undo === undefined) return card
+  return { ...card, undo: { ...card.undo, sentence: changed.undo } }
+}
+
+/** Where a bundle ends before anyone answered: nothing is offered that cannot be done. */
+function OpenInBundle({ card, compact }: { card: ApprovalCard; compact: boolean }) {
+  return (
+    <div className={cx('border-t', compact ? '-mx-4 mt-1 px-4 py-3' : 'mt-2 pb-3 pt-4')}>
+      <p className="mb-3" role="note">
+        <b>Nobody had answered.</b> <span className="text-ink-2">{card.mayNotBecause}</span>
+      </p>
+      {!compact && <OneKeyAway card={card} />}
     </div>
   )
 }

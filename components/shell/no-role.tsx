@@ -15,10 +15,9 @@ export function NoRole({ name }: { name: string }) {
   const [looking, look] = useTransition()
   return (
     <EntryFrame title="You have no role yet">
-      <p className="text-ink-2">
-        You are signed in as <b className="font-medium text-ink">{name}</b>. What a person sees and may do
-        here follows from their roles, and you hold none. An administrator of this installation can give you
-        one, under Settings, People.
+      <p className="text-pretty text-ink-2">
+        You are signed in as <b className="font-medium text-ink">{name}</b>. What you see and may do here
+        follows from your roles, and you hold none. An administrator of this installation can give you one.
       </p>
       <div className="mt-6 flex gap-2 max-md:flex-col">
         <Button variant="primary" busy={looking} onClick={() => look(() => router.refresh())}>

@@ -25,9 +25,9 @@ export function OpenedBar({ opened }: { opened: OpenedBundle }) {
   return (
     <div
       role="note"
-      className="flex min-h-8 items-center gap-2 border-b bg-canvas px-4 py-1.5 text-ink-2 max-md:flex-wrap"
+      className="flex min-h-8 items-center gap-2 border-b bg-canvas px-4 py-1.5 text-ink-2 max-md:items-start"
     >
-      <VerifiedIcon className="shrink-0 text-done-mark" />
+      <VerifiedIcon className="shrink-0 text-done-mark max-md:mt-0.5" />
       <span className="min-w-0 wrap-anywhere">
         Opened from <bdi>{file}</bdi>, read-only, as of <AsOf at={at} />; verified:{' '}
         <span className="num">{tokens.toLocaleString('en')}</span> {tokens === 1 ? 'token' : 'tokens'}

@@ -65,6 +65,7 @@ describe('a file', () => {
     fs.writeFileSync(at(), 'as somebody made it\n')
     const { changed } = await look(question)
     expect(changed?.preview).toMatchObject({ before: 'as somebody made it\n', after: 'wanted\n' })
+    expect(changed?.undo, 'what would be put back is what is there now').toMatch(/^Put back its 20 bytes/)
     const card = () => otto.ask<ApprovalCard>(getApproval, 'GET', { params: { approval: question.id } })
     expect((await card()).body.preview, 'the evidence stays').toMatchObject({ before: 'as asked\n' })
 

@@ -54,12 +54,16 @@ export async function describedAgain(
 export async function lookAgain(installation: Installation, record: ApprovalRecord): Promise<ApprovalNow> {
   const changed = await changedPreview(installation, record)
   const at = installation.ports.timer.now()
-  return { at, ...(changed && { changed: { preview: changed.preview, seen: changed.stored.hash } }) }
+  if (!changed) return { at }
+  const { preview, stored, undo } = changed
+  return { at, changed: { preview, seen: stored.hash, ...(undo !== undefined && { undo }) } }
 }
 
 interface Changed {
   preview: Preview
   stored: StoredValue
+  /** How it would be undone, one sentence. */
+  undo: string | undefined
 }
 
 async function changedPreview(
@@ -81,7 +85,7 @@ async function changedPreview(
     const said = await describedAgain(installation, runId, question, action.do, lookMs)
     const preview = said?.preview
     if (preview?.show !== 'diff' || isSame(asked, preview)) return undefined
-    return { preview, stored: jsonValue(preview) }
+    return { preview, stored: jsonValue(preview), undo: said?.action.undoSentence }
   } catch (error) {
     if (error instanceof EffectFailed || isProblem(error)) return undefined
     throw error

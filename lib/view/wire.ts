@@ -242,7 +242,7 @@ export type ActionPreview =
  */
 export interface ApprovalNow {
   at: number
-  changed?: { preview: ActionPreview; seen: string }
+  changed?: { preview: ActionPreview; seen: string; undo?: string }
 }
 
 export interface EventChoice {
