@@ -1,5 +1,6 @@
 /* `holdpoint rollback`, as a user types it, beside a console whose agents are the lab's: each a process that is asked. */
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { labId } from '@/examples/lab/lab-agent'
@@ -124,6 +125,52 @@ describe('holdpoint rollback', () => {
     await scene.answer(await scene.at.person('otto', 'operator'), question, 'abort')
     await scene.untilFact(run, 'rollback_result')
     expect(await scene.look(later, ({ state }) => state.status)).toBe('ended')
+  })
+
+  it('takes a whole run back only by that word', { timeout }, async () => {
+    const text = {
+      wf_id: 'waits',
+      description: 'Waits for a person first',
+      nodes: [
+        node('weigh', 'Weigh the transits', 'dns-steering', 'shift-weight', { input: { transit_b: 20 } }),
+        {
+          ...node('classify', 'Classify the traffic', 'classifier', 'classify-traffic'),
+          hitl_required: true,
+        },
+        node('again', 'Weigh them again', 'dns-steering', 'shift-weight', { input: { transit_b: 10 } }),
+      ],
+      edges: [
+        { from: 'weigh', to: 'classify' },
+        { from: 'classify', to: 'again' },
+      ],
+    }
+    const run = await scene.start(await scene.workflow(JSON.stringify(text)))
+    await scene.untilFact(run, 'approval_asked')
+    const asked = await holdpoint('rollback', run, '--node', 'again', '--yes')
+    expect([asked.code, asked.err.split('\n').at(-2)]).toEqual([
+      2,
+      'holdpoint: nothing was done: no less than the whole run would be taken back; say --scope full',
+    ])
+    expect(await scene.look(run, ({ rollbacks }) => rollbacks.size)).toBe(0)
+    const { code } = await holdpoint('rollback', run, '--node', 'again', '--yes', '--scope', 'full')
+    expect(code).toBe(0)
+  })
+
+  it('says that nobody works on the folder, and may be left meanwhile', { timeout }, async () => {
+    const run = await done(80)
+    await scene.atRest(async () => {
+      const program = path.join(root, 'lib/cli/holdpoint.mjs')
+      const args = ['rollback', run, '--node', 'weigh', '--scope', 'sub-dag', '--yes']
+      const child = spawn(process.execPath, [program, ...args, '--data', scene.at.folder])
+      let err = ''
+      child.stderr.on('data', (chunk: Buffer) => {
+        err += chunk
+        if (String(chunk).includes('Nobody works on this data folder')) child.kill('SIGINT')
+      })
+      const [code] = await once(child, 'exit')
+      expect([code, err]).toEqual([7, expect.stringContaining('goes on without this command')])
+    })
+    await scene.untilFact(run, 'rollback_result')
   })
 
   it('says what it does not know, or may not do', { timeout }, async () => {

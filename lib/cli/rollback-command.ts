@@ -62,8 +62,11 @@ function caller(): PersonPrincipal {
   return { kind: 'person', id: '', name, roles: ['coordinator'], session: '' }
 }
 
-/** Throws where the plan cannot be executed, is another one than was agreed to, or nobody agreed. */
-function checkAgreed({ forbidden, digest }: Plan, { yes, digest: agreed }: RollbackOptions): void {
+/** Throws where the plan cannot be executed, is another one than was agreed to, or nobody agreed to all it reaches. */
+function checkAgreed(
+  { forbidden, digest, scope }: Plan,
+  { yes, digest: agreed, scope: asked }: RollbackOptions,
+): void {
   if (forbidden) throw new Problem(forbidden.code, forbidden.sentence)
   if (agreed !== undefined && agreed !== digest) {
     throw new Problem(
@@ -71,6 +74,8 @@ function checkAgreed({ forbidden, digest }: Plan, { yes, digest: agreed }: Rollb
       `The plan is another one than ${agreed.slice(0, 80)}, so nothing was done; its digest is ${digest} now`,
     )
   }
+  if (scope === 'full_workflow' && asked === undefined)
+    throw new UsageError('nothing was done: no less than the whole run would be taken back; say --scope full')
   if (!yes) throw new UsageError(`nothing was done; to execute exactly this, add --yes --digest ${digest}`)
 }
 
@@ -102,7 +107,7 @@ async function executed(
       const before = house.ports.timer.now()
       await watch.wait()
       // It waited its time out, and nothing came.
-      const isQuiet = news.length === 0 && house.ports.timer.now() - before >= quietMs
+      const isQuiet = house.ports.timer.now() - before >= quietMs
       if (isQuiet && !isAlone && !(await isWorkedOn(house, runId))) {
         isAlone = true
         console.error(

@@ -66,6 +66,16 @@ export class LabScene {
     await this.at.close()
   }
 
+  /** While this is done, no worker works here. */
+  async atRest(work: () => Promise<void>): Promise<void> {
+    await this.#worker.stop()
+    try {
+      await work()
+    } finally {
+      this.#worker = startWorker(this.at.house.ports, 'test')
+    }
+  }
+
   baseUrl(name: LabName): string {
     return `http://127.0.0.1:${this.#port + storyAgents.findIndex((agent) => agent.name === name)}`
   }
