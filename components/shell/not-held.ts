@@ -1,5 +1,5 @@
 /** What a bundle does not hold, by the page that would show it. A bundle holds runs, and all that proves what they did. */
-export interface NotHeld {
+interface NotHeld {
   title: string
   why: string
 }
