@@ -142,7 +142,7 @@ test.describe
         await expect(decision.getByRole('button', { name: 'Go on without dns-steering' })).toBeVisible({
           timeout: 60_000,
         })
-        await expect(status(page)).toContainText('nothing has changed yet')
+        await expect(status(page)).toContainText('Waits for operator, since not all of it can be taken back')
         await expect(row(page, 'dns-steering')).toContainText(/cannot prepare\s*: it gave no answer in time/)
         await expect(decision).toContainText('2 steps of 3 are taken back')
         await expect(decision.getByRole('button', { name: 'Call it off' })).toBeVisible()
