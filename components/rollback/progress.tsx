@@ -249,8 +249,8 @@ function Told({
       )}
       {rollback.overwritten?.map((said) => (
         <p key={said.checkpointId} className="mb-4 text-ink-2">
-          <Actor id={said.by} /> had {nameOf(said.checkpointId)} put back all the same, although it was
-          changed since <RelativeTime at={said.at} className="text-ink-3" />: {asSentence(said.reason)}
+          <Actor id={said.by} /> had {nameOf(said.checkpointId)} put back all the same{' '}
+          <RelativeTime at={said.at} className="text-ink-3" />: {asSentence(said.reason)}
         </p>
       ))}
       {rollback.decided && rollback.decided.by !== 'engine' && <DecidedBy decided={rollback.decided} />}
