@@ -121,7 +121,7 @@ function Unprepared({ about }: { about: AboutRollback }) {
         <Fact label="Put back">
           {listed(changed.slice(0, 3).map(({ label }) => `“${label}”`))}
           {changed.length > 3 && ` and ${changed.length - 3} more`} {changed.length === 1 ? 'is' : 'are'}{' '}
-          taken back all the same, and the rest with {changed.length === 1 ? 'it' : 'them'}.{' '}
+          taken back all the same{can > 0 && `, and the rest with ${changed.length === 1 ? 'it' : 'them'}`}.{' '}
           <Sub>That undoes what was changed since, too; your reason is kept with your name.</Sub>
         </Fact>
       )}
