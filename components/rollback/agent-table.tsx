@@ -228,13 +228,13 @@ export function VoteMark({
             not asked yet
           </StateMark>
         )
+      const answered = part.steps.filter(({ vote }) => vote).length
       if (!asked)
         return (
-          <StateMark state="skipped" className="align-middle">
-            not asked
+          <StateMark state={answered > 0 ? 'done' : 'skipped'} className="align-middle">
+            {answered > 0 ? `prepared, for ${answered} of ${part.steps.length}` : 'not asked'}
           </StateMark>
         )
-      const answered = part.steps.filter(({ vote }) => vote).length
       return (
         <StateMark state="running">
           waiting{answered > 0 && `, ${answered} of ${part.steps.length} answered`}

@@ -4,6 +4,7 @@
  */
 import { Command, Option } from 'commander'
 import { version } from '@/lib/base/version'
+import { DEFAULT_ROLLBACK_S, MAX_ROLLBACK_S } from '@/lib/rollback/deadline'
 import { inputValue, wholeNumber } from './parse-options'
 
 const exitCodesHelp = '\nExit codes: 0 done, 2 usage, 5 failed or refused'
@@ -112,6 +113,12 @@ function addRuns(program: Command, finish: Finish): void {
       ]),
     )
     .option('--reason <text>', 'why, kept in the ledger')
+    .option(
+      '--deadline <seconds>',
+      'how long it may take; what is not back by then is handed to a person',
+      wholeNumber('--deadline', 1, MAX_ROLLBACK_S),
+      DEFAULT_ROLLBACK_S,
+    )
     .option('--plan', 'only show the plan; do nothing')
     .option('--yes', 'execute the plan; without it nothing is done')
     .option('--digest <hash>', 'execute only the plan with this digest, as it was shown before')

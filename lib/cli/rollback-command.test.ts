@@ -91,11 +91,23 @@ describe('holdpoint rollback', () => {
     const before = weights()
     const run = await done(30)
     expect(weights()).not.toBe(before)
-    const args = ['--node', 'weigh', '--scope', 'sub-dag', '--reason', 'INC-2214', '--yes', '--json']
+    const args = [
+      '--node',
+      'weigh',
+      '--scope',
+      'sub-dag',
+      '--reason',
+      'INC-2214',
+      '--deadline',
+      '300',
+      '--yes',
+      '--json',
+    ]
     const { code, out, err } = await holdpoint('rollback', run, ...args)
     const view = JSON.parse(out) as RollbackView
     expect(view.by).toMatch(/^person:.+\+cli$/)
     expect(view).toMatchObject({ run, scope: 'sub_dag', node: 'weigh', reason: 'INC-2214', phase: 'over' })
+    expect(view.deadlineAt - view.askedAt).toBe(300_000)
     expect(weights()).toBe(before)
     for (const line of [
       /^Classify the traffic \(classify\): classifier can take it back$/m,

@@ -20,6 +20,8 @@ export interface RollbackOptions {
   node: string
   scope?: keyof typeof scopes
   reason?: string
+  /** Seconds. */
+  deadline: number
   plan?: boolean
   yes?: boolean
   digest?: string
@@ -84,13 +86,13 @@ async function executed(
   house: Installation,
   runId: RunId,
   plan: Plan,
-  { reason = 'Asked for on the command line' }: RollbackOptions,
+  { reason = 'Asked for on the command line', deadline: withinS }: RollbackOptions,
   signal: AbortSignal,
 ): Promise<RollbackView> {
   const { requestRollback, rollbackOf } = await import('@/lib/server/rollbacks')
   const { RunWatch } = await import('@/lib/worker/run-watch')
   const { node, scope, digest } = plan
-  const id = await requestRollback(house, runId, caller(), { node, scope, digest, reason })
+  const id = await requestRollback(house, runId, caller(), { node, scope, digest, reason, withinS })
   const said = new Set<string>()
   const watch = new RunWatch(house.ports, [runId], [signal])
   let isAlone = false
