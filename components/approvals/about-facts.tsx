@@ -13,7 +13,7 @@ import { links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
 import { cascadePatternWords } from '@/lib/view/circuit-wire'
 import { breakerWords, partyKind } from '@/lib/view/circuit-words'
-import { agentName, asSentence } from '@/lib/view/frame'
+import { agentName, asSentence } from '@/lib/view/plain-words'
 import type {
   AboutCascade,
   AboutCircuit,

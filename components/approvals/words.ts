@@ -1,7 +1,7 @@
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { CannotPrepare } from '@/lib/rollback/terms'
 import { count } from '@/lib/ui/format-time'
-import { agentName, plainActor } from '@/lib/view/frame'
+import { agentName, plainActor } from '@/lib/view/plain-words'
 import type { QuestionAbout } from '@/lib/view/question-wire'
 import type { ApprovalCard, ApprovalRow, ShownState } from '@/lib/view/wire'
 

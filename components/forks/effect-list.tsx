@@ -4,7 +4,7 @@ import { NoUndoIcon } from '@/components/ui/icons'
 import { StateMark } from '@/components/ui/state'
 import { Tag } from '@/components/ui/tag'
 import { links } from '@/lib/ui/links'
-import { asSentence } from '@/lib/view/frame'
+import { asSentence } from '@/lib/view/plain-words'
 import type { ForkEffect, ForkPlanView } from '@/lib/view/wire'
 import { effectGroups, effectsWords, happenedWords, stepWords } from './fork-words'
 

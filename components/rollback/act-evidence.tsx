@@ -1,7 +1,7 @@
 'use client'
 import { CopyId } from '@/components/ui/copy-id'
 import type { AgentStep } from '@/lib/view/agent-parts'
-import { agentName } from '@/lib/view/frame'
+import { agentName } from '@/lib/view/plain-words'
 import type { RunFold } from '@/lib/view/run-fold'
 
 /** What can be opened beside a rollback: a token of the run's ledger, or an agent's own. */

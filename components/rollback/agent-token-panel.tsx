@@ -9,7 +9,7 @@ import { isJsonObject } from '@/lib/base/json'
 import { absoluteTime } from '@/lib/ui/format-time'
 import { useValue } from '@/lib/ui/run-queries'
 import { shortId } from '@/lib/ui/short-id'
-import { agentName } from '@/lib/view/frame'
+import { agentName } from '@/lib/view/plain-words'
 import { type ReadToken, readToken } from '@/lib/view/read-token'
 import type { ValueView } from '@/lib/view/wire'
 

@@ -7,7 +7,7 @@ import { StateShape } from '@/components/ui/state'
 import { breadth } from '@/lib/rollback/conflict'
 import { links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
-import { asSentence, plainActor } from '@/lib/view/frame'
+import { asSentence, plainActor } from '@/lib/view/plain-words'
 import type { RollbackView } from '@/lib/view/wire'
 import { scopeWords } from './plan-words'
 

@@ -3,7 +3,7 @@ import { Sub } from '@/components/ui/facts'
 import type { RunsBelow } from '@/lib/rollback/terms'
 import { count } from '@/lib/ui/format-time'
 import type { AgentPart } from '@/lib/view/agent-parts'
-import { agentName } from '@/lib/view/frame'
+import { agentName } from '@/lib/view/plain-words'
 import { holderName } from './vote-words'
 
 /** Who holds a part of a rollback: an agent, this installation, or the runs that a step began. */

@@ -5,7 +5,7 @@ import type { RollbackScope, RollbackStatus, StepBelow } from '@/lib/rollback/te
 import { count } from '@/lib/ui/format-time'
 import { shortId } from '@/lib/ui/short-id'
 import { beginsRuns } from '@/lib/view/child-kinds'
-import { agentName } from '@/lib/view/frame'
+import { agentName } from '@/lib/view/plain-words'
 import type { PlanFate, PlanStep, RollbackActView, RollbackPlanView } from '@/lib/view/wire'
 
 /** `changed`: it would be restored, but somebody else changed its target since, and nobody said to put it back. */

@@ -1,7 +1,7 @@
 import { count } from '@/lib/ui/format-time'
 import { shortId } from '@/lib/ui/short-id'
 import { type AgentPart, executeCounts, prepareCounts } from '@/lib/view/agent-parts'
-import { agentName } from '@/lib/view/frame'
+import { agentName } from '@/lib/view/plain-words'
 import type { RollbackView, WaitsIn } from '@/lib/view/wire'
 
 /** Who holds a part of a rollback: the agent by its name, the runs that a step began, or this installation. */

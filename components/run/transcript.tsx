@@ -15,7 +15,8 @@ import {
   toolAnswer,
   turnTalk,
 } from '@/lib/view/agent-transcript'
-import { asSentence, shownOf } from '@/lib/view/frame'
+import { shownOf } from '@/lib/view/frame'
+import { asSentence } from '@/lib/view/plain-words'
 import { ranOutLabel } from '@/lib/view/ran-out'
 import type { RunFold, WalkedStep } from '@/lib/view/run-fold'
 import type { ShownState } from '@/lib/view/wire'

@@ -1,6 +1,6 @@
 'use client'
 import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { agentName } from '@/lib/view/frame'
+import { agentName } from '@/lib/view/plain-words'
 import { barsBetween } from '@/lib/view/timeline/drawn'
 import type { DrawnBar, Lane, LaneBy, Scale, Seq, View } from '@/lib/view/timeline/terms'
 import type { Timeline } from '@/lib/view/timeline/timeline'

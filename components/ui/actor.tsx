@@ -1,4 +1,4 @@
-import { plainActor, wholeActor } from '@/lib/view/frame'
+import { plainActor, wholeActor } from '@/lib/view/plain-words'
 
 /** Who acted: a person's name, or an agent's with its whole SPIFFE id on hover. */
 export function Actor({ id }: { id: string }) {

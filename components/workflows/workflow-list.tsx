@@ -14,7 +14,7 @@ import { links } from '@/lib/ui/links'
 import { useOpened } from '@/lib/ui/opened'
 import { useWorkflows } from '@/lib/ui/queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
-import { plainActor } from '@/lib/view/frame'
+import { plainActor } from '@/lib/view/plain-words'
 import type { WorkflowRow } from '@/lib/view/wire'
 import { useMayNotImport } from './author-role'
 

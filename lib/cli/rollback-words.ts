@@ -1,6 +1,7 @@
 /* A rollback in lines of a terminal: its plan, what happens to it, and what it came to. */
 import type { Plan, PlannedStep } from '@/lib/rollback/plan'
 import type { PlanFate, RollbackScope } from '@/lib/rollback/terms'
+import { agentName } from '@/lib/view/plain-words'
 import type { RollbackView } from '@/lib/view/wire'
 
 /** Steps that are named one by one. */
@@ -96,9 +97,4 @@ export function endWords({ id, phase, status, question, supersededBy, choice }: 
 function nameOf({ label, node, visit }: Pick<PlannedStep, 'label' | 'node' | 'visit'>): string {
   const name = label === node ? node : `${label} (${node})`
   return visit > 1 ? `${name}, visit ${visit}` : name
-}
-
-/** The last part of a SPIFFE id is the agent's name for people. */
-function agentName(id: string): string {
-  return id.split('/').at(-1) ?? id
 }

@@ -3,7 +3,7 @@
  * server wrote; a lost connection is one too (`offline`), so that a screen has a single kind of error to show. A write
  * whose answer was lost on the way is `answer_lost`: nobody here knows whether it was done, and no screen may claim it.
  */
-import { plainWords } from '@/lib/view/frame'
+import { plainWords } from '@/lib/view/plain-words'
 import type { ProblemDetails } from '@/lib/view/wire'
 
 /** A refusal, as the server worded it. `data` is the whole problem document. */

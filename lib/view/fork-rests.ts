@@ -1,5 +1,5 @@
 /** Why a value cannot be edited for real: in the same words where it is refused and where it is shown beforehand. */
-import { plainActor } from './frame'
+import { plainActor } from './plain-words'
 import type { ForkDecision } from './wire'
 
 /** "ada gave “Approved” at review": who decided what, where. */

@@ -5,16 +5,9 @@ import * as histories from '@/lib/engine/histories'
 import type { Run } from '@/lib/engine/run'
 import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
 import { indexGraph } from '@/lib/workflow/graph-index'
-import {
-  agentName,
-  asSentence,
-  frameOf,
-  headlineOf,
-  plainActor,
-  restingFrame,
-  shownOf,
-  wholeActor,
-} from './frame'
+import { frameOf, restingFrame, shownOf } from './frame'
+import { headlineOf } from './headline'
+import { agentName, asSentence, plainActor, wholeActor } from './plain-words'
 import { ledgerRow, visitView } from './visit-view'
 
 const hash = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg'

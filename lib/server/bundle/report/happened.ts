@@ -1,6 +1,7 @@
 /** What happened, in one paragraph: who began it, how far it came, what went wrong, who stepped in, how it ended. */
 import type { RunStatus } from '@/lib/engine/run'
-import { asSentence, type Headline, plainActor } from '@/lib/view/frame'
+import type { Headline } from '@/lib/view/headline'
+import { asSentence, plainActor } from '@/lib/view/plain-words'
 import type { DecisionClaim } from '../claims'
 import type { Evidence, RunEvidence } from '../evidence'
 import { counted, cut, listed, moment, span, thousands } from './words'
