@@ -103,6 +103,7 @@ function Canvas(props: RunGraphProps) {
       data-marks={props.marksConsequences}
       data-moving={moving}
       data-laid-out={layout !== undefined}
+      data-looked={view.hasLooked}
       aria-busy={layout === undefined}
       onKeyDown={onKeyDown}
       aria-label={label}
@@ -328,6 +329,7 @@ function useView(layout: GraphLayout | undefined, focus: string | undefined, com
   const height = useStore((state) => state.height)
   const shownFor = useRef<GraphLayout>(undefined)
   const left = useRef(false)
+  const [hasLooked, setHasLooked] = useState(false)
   const looked = useRef<{ focus: string | undefined; width: number; height: number }>(undefined)
   const top = compact ? 0 : toolsHeight
 
@@ -346,6 +348,7 @@ function useView(layout: GraphLayout | undefined, focus: string | undefined, com
     shownFor.current = layout
     looked.current = { focus, width, height }
     look(true)
+    setHasLooked(true)
   }, [layout, width > 0])
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another focus or size is a reason to look elsewhere
   useEffect(() => {
@@ -370,6 +373,7 @@ function useView(layout: GraphLayout | undefined, focus: string | undefined, com
       look(first)
     },
     leave,
+    hasLooked,
   }
 }
 
