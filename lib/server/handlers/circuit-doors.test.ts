@@ -156,7 +156,7 @@ describe('circuits that agents keep themselves', () => {
       ...{ params: { circuit: id }, body, headers },
     })
     expect([force.status, force.body.code]).toEqual([400, 'bad_request'])
-    expect(force.body.detail).toContain('keeps this circuit itself and only tells of it')
+    expect(force.body.detail).toContain('keeps this breaker itself and only tells of it')
 
     // Our own circuits alone are told to others.
     const seen = await knock(getCascadeCircuits, { path, headers: { cookie: ada.cookie } })
