@@ -100,7 +100,7 @@ test('somebody without a role is told so on every page, and gets in with one', a
   await page.context().close()
 })
 
-test('of what was changed since it was asked, the difference as it is now is shown and decided on', async ({
+test('of what was changed since it was asked, the change is shown first, and what is there now is decided on', async ({
   page,
   api,
   house,
@@ -113,15 +113,18 @@ test('of what was changed since it was asked, the difference as it is now is sho
   mkdirSync(path.dirname(file(house)), { recursive: true })
   writeFileSync(file(house), 'By somebody else.\n')
   await page.reload()
-  await expect(note).toContainText('Approving does the same act on what is there now')
+  await expect(note).toContainText('Approving does what “As it is now” shows')
+  await expect(note.getByRole('radio', { name: 'What changed since' })).toBeChecked()
   await expect(page.getByText('By somebody else.')).toBeVisible()
   await isClean(page)
+  await note.getByRole('radio', { name: 'As it is now' }).click()
+  await expect(page.getByText('By somebody else.')).toBeVisible()
   await note.getByRole('radio', { name: 'As it was asked' }).click()
   await expect(page.getByText('By somebody else.')).toBeHidden()
   await page.getByRole('button', { name: /^Approve “Save the note”/ }).click()
   await expect.poll(async () => (await api.approval(question)).state).toBe('decided')
   await page.goto(`/approvals?item=${question}&show=decided`)
-  await expect(note).toContainText('This is the difference that it was decided on.')
+  await expect(note).toContainText('it was decided on the difference “As decided”.')
   await expect(page.getByText('By somebody else.')).toBeVisible()
 })
 

@@ -1,9 +1,9 @@
-import { type ReactNode, useState } from 'react'
+import { Fragment, type ReactNode, useState } from 'react'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { Segmented } from '@/components/ui/segmented'
 import { StateShape } from '@/components/ui/state'
 import type { ActionPreview, ApprovalCard } from '@/lib/view/wire'
-import { changedWords } from './words'
+import { changedWords, differencesOf, type ShownDifference } from './changed-differences'
 
 /** What a step would do by now; `at` is when it was looked at, in ms since the epoch. */
 export interface ChangedPreview {
@@ -14,8 +14,8 @@ export interface ChangedPreview {
 }
 
 /**
- * What the step acts on was changed since it was asked: the difference as it is now, what approving means then, and one
- * click away the difference as it was asked. Of a decided question: the one that was decided on.
+ * What the step acts on was changed since it was asked: what somebody else changed and what approving means then; one
+ * click away the step's difference as it is now, and as it was asked. Of a decided question: the one that was decided on.
  */
 export function ChangedSinceAsked({
   asked,
@@ -28,7 +28,9 @@ export function ChangedSinceAsked({
   decided: ApprovalCard['decision']
   draw: (preview: ActionPreview) => ReactNode
 }) {
-  const [show, setShow] = useState<'now' | 'asked'>('now')
+  const choices = differencesOf(asked, seen.preview, decided)
+  const [chosen, setChosen] = useState<ShownDifference['value']>()
+  const shown = choices.find(({ value }) => value === chosen) ?? choices[0]
   return (
     <>
       <div
@@ -40,24 +42,20 @@ export function ChangedSinceAsked({
           <StateShape state="escalated" />
         </span>
         <p className="min-w-0 flex-1 basis-60">
-          <b>Changed since this was asked.</b> {changedWords(decided)}{' '}
+          <b>Changed since this was asked.</b>{' '}
+          {changedWords(
+            decided,
+            choices.some(({ value }) => value === 'since'),
+          )}{' '}
           {seen.at !== undefined && (
             <span className="text-ink-3">
               Looked <RelativeTime at={seen.at} />.
             </span>
           )}
         </p>
-        <Segmented
-          label="Difference"
-          value={show}
-          choices={[
-            { value: 'now', word: decided ? 'As decided' : 'As it is now' },
-            { value: 'asked', word: 'As it was asked' },
-          ]}
-          onChange={setShow}
-        />
+        <Segmented label="Difference" value={shown?.value ?? 'now'} choices={choices} onChange={setChosen} />
       </div>
-      {draw(show === 'now' ? seen.preview : asked)}
+      {shown && <Fragment key={shown.value}>{draw(shown.preview)}</Fragment>}
     </>
   )
 }

@@ -308,9 +308,3 @@ export function decidedWords(
   const past = barePast({ verdict: row.verdict, kind: row.kind })
   return `${by} ${past}${row.verdict === 'took_effect' || row.verdict === 'not_taken' ? ' this step' : ''}`
 }
-
-/** What a decision means where what the step acts on was changed since it was asked; of one that was made, what it was made on. */
-export function changedWords(decided: ApprovalCard['decision']): string {
-  if (decided) return 'This is the difference that it was decided on.'
-  return 'Approving does the same act on what is there now, as this difference shows; the decision will say that you saw it.'
-}

@@ -192,7 +192,7 @@ function eventRefusal(question: Question, { verdict, event, artifacts = [] }: De
 }
 
 /** The step as people know it. */
-function stepOf({ label, node }: Pick<Question, 'label' | 'node'>): string {
+export function stepOf({ label, node }: Pick<Question, 'label' | 'node'>): string {
   return label && label !== node ? `"${label}"` : node
 }
 

@@ -85,7 +85,7 @@ describe('a file', () => {
     const refused = await decide(question, changed?.seen)
     expect([refused.status, refused.body.code]).toEqual([409, 'approval_changed'])
     expect(refused.body.detail).toBe(
-      'What write acts on is no longer as it was when you looked; look at the question again and decide on what is there now.',
+      'What "Write the file" acts on is no longer as it was when you looked; look at the question again and decide on what is there now.',
     )
     const again = await look(question)
     expect((await decide(question, again.changed?.seen)).status).toBe(200)

@@ -16,6 +16,7 @@ import { isJsonObject, type JsonObject } from '@/lib/base/json'
 import { isProblem, Problem } from '@/lib/base/problem'
 import type { StoredValue } from '@/lib/engine/ports'
 import type { Approval, Run } from '@/lib/engine/run'
+import { stepOf } from '@/lib/hitl/decide-rules'
 import { type Action, EffectFailed, type Preview } from '@/lib/runners/runner'
 import type { ApprovalRecord } from '@/lib/store/store'
 import type { ApprovalNow } from '@/lib/view/wire'
@@ -104,19 +105,20 @@ function isSame(one: Diff, other: Diff): boolean {
 }
 
 /**
- * What the person says they saw in place of what was asked, to be kept with the decision. Throws Problem
+ * What the person says they saw in place of what `question` asked, to be kept with the decision. Throws Problem
  * `approval_changed` where it is no longer so.
  */
 export async function stillSeen(
   installation: Installation,
   record: ApprovalRecord,
+  question: Parameters<typeof stepOf>[0],
   seen: string,
 ): Promise<StoredValue> {
   const changed = await changedPreview(installation, record)
   if (changed?.stored.hash === seen) return changed.stored
   throw new Problem(
     'approval_changed',
-    `What ${record.node} acts on is no longer as it was when you looked; look at the question again and decide on what is there now.`,
+    `What ${stepOf(question)} acts on is no longer as it was when you looked; look at the question again and decide on what is there now.`,
     { approval: record.id },
   )
 }
