@@ -29,6 +29,7 @@ export interface Seen {
   /** Of the last hour, oldest first. */
   calls: readonly CallSecond[]
   names: ReadonlyMap<string, string>
+  /** Probes of its downstream wait for a person's answer. */
   held: boolean
   waiting: CircuitRow['waiting']
   at: number
@@ -72,11 +73,16 @@ export function rowOf(
     ...(failedAt > 0 && { lastFailureAt: failedAt }),
     ...(lastProbe && { lastProbe }),
     ...(forced && { forced }),
-    held,
+    held: held && isProbeNext(calculated.status, forced?.to),
     waiting,
     series: seriesOf(calls, at),
     ...(spike && { latency: { p99Ms: Math.round(spike.p99Ms), usualMs: Math.round(spike.usualMs) } }),
   }
+}
+
+/** Only of such a breaker a probe can be held: calls pass a closed one, question or not. */
+function isProbeNext(status: CircuitRow['status'], forcedTo: 'open' | 'closed' | undefined): boolean {
+  return status !== 'closed' && forcedTo !== 'closed'
 }
 
 /** A breaker that an agent told of: how it stands by its token, and nothing of calls that went past us. */

@@ -53,7 +53,7 @@ export interface CircuitRow {
   lastFailureAt?: number
   lastProbe?: { at: number; ok: boolean }
   forced?: { to: 'open' | 'closed'; by: string; reason: string; since: number; until: number }
-  /** Probes to its downstream are held. */
+  /** Its probes wait for a person's answer; never of one that lets calls pass. */
   held: boolean
   /** Runs that wait behind it: how many, and the ids of the first 20. */
   waiting: { count: number; runs: string[] }

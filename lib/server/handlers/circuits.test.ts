@@ -74,6 +74,25 @@ describe('breakers', () => {
     expect(failover.series.reduce((sum, bucket) => sum + bucket.rejected, 0)).toBe(3)
   })
 
+  it('are held by a question only where a probe would be next, not where calls pass', async () => {
+    const asked: Downstream = 'spiffe://example.com/agent/asked'
+    const { circuits } = at.house.store
+    const person = { by: 'person:ada', reason: 'seen working', until: Date.now() + 60_000 } as const
+    for (const caller of ['workflow:stopped', 'workflow:let'] as const) await calls(caller, 0, 5, asked)
+    await calls('workflow:passing', 2, 0, asked)
+    await circuits.hold({ downstream: asked, runId: run, approval: 'appr_1', heldAt: Date.now() })
+    await at.house.circuits.force(circuitId('workflow:let', asked), { ...person, to: 'closed' })
+    const held = async (caller: Caller) => {
+      const { shown, held } = await rowOf(caller, asked)
+      return [shown, held]
+    }
+    expect(await held('workflow:stopped')).toEqual(['open', true])
+    expect(await held('workflow:passing')).toEqual(['closed', false])
+    expect(await held('workflow:let')).toEqual(['forced_closed', false])
+    await circuits.letProbesGo(asked, 'appr_1', Date.now())
+    expect(await held('workflow:stopped')).toEqual(['open', false])
+  })
+
   it('are named as what they are', async () => {
     await calls('workflow:calm', 1, 0, 'backend:default')
     await calls('workflow:calm', 1, 0, 'mcp:github')
