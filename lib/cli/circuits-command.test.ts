@@ -107,6 +107,9 @@ describe('holdpoint circuits', () => {
     }
     const begin = 'cccccccc  open  failover → default  no calls in the last minute'
     expect(circuitLine(open, 0)).toBe(`${begin}  next probe in 19 s  2 runs wait`)
+    expect(circuitLine({ ...open, cooldownRemainingS: 0 }, 0)).toBe(
+      `${begin}  probe due: the next call is the probe  2 runs wait`,
+    )
     expect(circuitLine({ ...open, held: true }, 0)).toBe(
       `${begin}  no probe until somebody answers the question about it  2 runs wait`,
     )
@@ -115,7 +118,7 @@ describe('holdpoint circuits', () => {
   it('says what it does not know', async () => {
     await expect(liftCommand(id, { data, reason: 'again' })).rejects.toMatchObject({
       code: 'run_moved_on',
-      message: 'Nothing is forced on this breaker any more; look at it again',
+      message: 'Nothing is forced on this breaker.',
     })
     await expect(liftCommand('nothing', { data, reason: 'x' })).rejects.toMatchObject({
       code: 'not_found',

@@ -115,6 +115,10 @@ const states: Record<CircuitRow['shown'], string> = {
   forced_closed: 'forced closed',
 }
 
+function probeWords(inS: number): string {
+  return inS > 0 ? `next probe in ${inS} s` : 'probe due: the next call is the probe'
+}
+
 /** One breaker in one line. `at`: now, in ms since the epoch. */
 export function circuitLine(row: CircuitRow, at: number): string {
   const { id, caller, downstream, counts, threshold, windowS, waiting } = row
@@ -126,7 +130,7 @@ export function circuitLine(row: CircuitRow, at: number): string {
       : `${Math.round((100 * failures) / calls)} % of ${Math.round(threshold * 100)} % (${failures} of ${calls} calls in ${windowS} s)`
   const goesByItself = !row.reported && !row.held && !row.forced && row.cooldownRemainingS !== undefined
   const notes = [
-    goesByItself && `next probe in ${row.cooldownRemainingS} s`,
+    goesByItself && probeWords(row.cooldownRemainingS ?? 0),
     row.forced &&
       `by ${row.forced.by} for ${Math.ceil((row.forced.until - at) / 60_000)} min: ${row.forced.reason}`,
     row.held && 'no probe until somebody answers the question about it',

@@ -82,6 +82,12 @@ describe('holdpoint rollback', () => {
       2,
       `holdpoint: nothing was done; to execute exactly this, add --yes --digest ${digest}\n`,
     ])
+    const both = await holdpoint('rollback', run, '--node', 'weigh', '--plan', '--yes')
+    expect(both).toEqual({
+      code: 2,
+      out: '',
+      err: 'holdpoint: nothing was done: --plan only looks, --yes executes; say one of the two\n',
+    })
     const other = await holdpoint('rollback', run, '--node', 'weigh', '--yes', '--digest', 'another')
     expect([other.code, other.err]).toEqual([5, expect.stringContaining('so nothing was done')])
     expect([weights(), await scene.look(run, ({ seq }) => seq)]).toEqual([before, tokens])

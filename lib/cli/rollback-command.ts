@@ -38,6 +38,8 @@ const scopes = {
 
 /** Prints the plan; with `--yes` executes it and follows it to its end. 5 where it is forbidden or did not complete, 7 where it waits. */
 export async function rollbackCommand(run: string, options: RollbackOptions): Promise<number> {
+  if (options.plan && options.yes)
+    throw new UsageError('nothing was done: --plan only looks, --yes executes; say one of the two')
   const { runIdFrom } = await import('@/lib/server/run-id')
   const runId = runIdFrom(run)
   const stop = new AbortController()

@@ -42,8 +42,7 @@ export async function liftCircuit(
 ): Promise<void> {
   await byPerson(ports, cache, id, (state, at) => {
     const next = lift(state)
-    if (!next)
-      throw new Problem('run_moved_on', 'Nothing is forced on this breaker any more; look at it again')
+    if (!next) throw new Problem('run_moved_on', 'Nothing is forced on this breaker.')
     return { next, event: { type: 'circuit_lifted', at, by, reason } }
   })
   await tellWaiting(ports, cache, id, by)

@@ -384,7 +384,7 @@ describe('a person', () => {
     await times(1, circuits, well)
     await expect(circuits.lift(id, said)).rejects.toMatchObject({
       code: 'run_moved_on',
-      message: 'Nothing is forced on this breaker any more; look at it again',
+      message: 'Nothing is forced on this breaker.',
     })
     await expect(circuits.lift('none', said)).rejects.toMatchObject({ code: 'not_found' })
   })
