@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
-import { bundleWords, type Line, rowsAt, sharedParty } from './bundles'
+import { bundleWords, type Line, offeredOf, rowsAt, sharedParty } from './bundles'
 
 function row(caller: string, downstream: string): CircuitRow {
   const party = (name: string, kind: 'workflow' | 'agent') => ({ id: `${kind}:${name}`, kind, name })
@@ -35,6 +35,23 @@ describe('lines that are drawn as one', () => {
 
   it('are those of one caller where its ways begin', () => {
     expect(names(20, 3)).toEqual(['a router', 'a mailer'])
+  })
+
+  it('offer those of the line that was clicked, also where their agent has more and others', () => {
+    const party = { id: 'agent:router', name: 'router' }
+    const all = lines.slice(0, 3).map((one) => one.row)
+    const offered = (rows: CircuitRow[], isStretch: boolean) => {
+      const { label, items } = offeredOf(party, rows, isStretch)
+      return [label, ...items.map(({ name }) => name)]
+    }
+    expect(offered(all, false)).toEqual(['Breakers to router, by caller', 'a', 'b', 'c'])
+    expect(offered(all.slice(1), true)).toEqual(['Breakers on this line to router, by caller', 'b', 'c'])
+    const calls = [row('router', 'mailer'), row('router', 'dns')]
+    expect(offered(calls, true)).toEqual([
+      'Breakers on this line of router, by what it calls',
+      'mailer',
+      'dns',
+    ])
   })
 
   it('say whom they share, and who they are', () => {

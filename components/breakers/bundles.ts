@@ -3,7 +3,7 @@
  * caller calls shares the first part: which of them is meant there, no line can say.
  */
 import { count } from '@/lib/ui/format-time'
-import type { CircuitRow } from '@/lib/view/circuit-wire'
+import type { CircuitParty, CircuitRow } from '@/lib/view/circuit-wire'
 import type { Point } from '@/lib/view/layout-terms'
 
 /** Px from a line at which a pointer means it, and by how much another may be further away to be meant as well. */
@@ -54,6 +54,20 @@ export function bundleWords(rows: readonly CircuitRow[]): string {
     ? `${count(rows.length, 'caller')} of ${first.downstream.name}`
     : `${first.caller.name} calls ${rows.length}`
   return `${what}: ${told}${rest}`
+}
+
+/** What the menu of a party offers: each breaker by the name at its other end. `isStretch`: those of one line, not all of it. */
+export function offeredOf(
+  party: Pick<CircuitParty, 'id' | 'name'>,
+  rows: readonly CircuitRow[],
+  isStretch: boolean,
+): { label: string; items: { row: CircuitRow; name: string }[] } {
+  const isCalled = rows.every(({ downstream }) => downstream.id === party.id)
+  const which = isStretch ? 'Breakers on this line' : 'Breakers'
+  return {
+    label: isCalled ? `${which} to ${party.name}, by caller` : `${which} of ${party.name}, by what it calls`,
+    items: rows.map((row) => ({ row, name: (isCalled ? row.caller : row.downstream).name })),
+  }
 }
 
 /** Px from the point to the nearest place of the line. */

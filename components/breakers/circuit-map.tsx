@@ -4,8 +4,8 @@
  * line between them. A change of state moves nothing: the layout follows from who calls whom alone, and every line has
  * room for the longest words it may come to wear.
  *
- * Lines to one agent run together. Where they do, pointing at them names all of them, and a click there, or on the agent,
- * opens a menu to choose one of; by keyboard the agent is a place like the breakers are.
+ * Lines to one agent run together. Where they do, pointing at them names all of them, and a click there opens a menu to
+ * choose one of them; a click on the agent, of all of its own; by keyboard the agent is a place like the breakers are.
  */
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useState } from 'react'
 import { cx } from '@/components/ui/cx'
@@ -124,6 +124,12 @@ function middleOf(points: readonly Point[]): Point {
   return { x: last.x - badgeWidth / 2, y: last.y }
 }
 
+/** Whose menu is open, and the breakers of the stretch that was clicked; without them all of its own. */
+interface Opened {
+  party: string
+  rows?: readonly CircuitRow[]
+}
+
 function Picture({
   layout,
   width,
@@ -160,7 +166,13 @@ function Picture({
   const hot = rows.find((row) => row.id === selected)?.downstream.id
   const places = useMemo(() => placesOf(lines, parties, layout), [lines, parties, layout])
   const { cursor, onKeyDown, onFocus } = useCursor(places, selected)
-  const [opened, setOpened] = useState<string>()
+  const [opened, setOpened] = useState<Opened>()
+  // What is pointed at beside an open menu is not what it offers.
+  const name: typeof onName = (found, at) => onName(opened ? [] : found, at)
+  const open = (next: Opened | undefined) => {
+    setOpened(next)
+    onName([])
+  }
   const pointedAt = ({ clientX, clientY, currentTarget }: MouseEvent<SVGElement>) => {
     const { left, top } = (currentTarget.ownerSVGElement ?? currentTarget).getBoundingClientRect()
     return rowsAt(lines, { x: (clientX - left) / scale, y: (clientY - top) / scale })
@@ -170,7 +182,7 @@ function Picture({
     const party = sharedParty(found)
     if (party === undefined) return found[0] && onSelect(found[0].id)
     document.getElementById(partyElement(party))?.scrollIntoView(wherever)
-    setOpened(party)
+    open({ party, rows: found })
   }
   // Chosen from the list or by a link, it may lie below the fold.
   // biome-ignore lint/correctness/useExhaustiveDependencies: of a new picture, too.
@@ -198,7 +210,7 @@ function Picture({
           {/* biome-ignore lint/a11y/noStaticElementInteractions: the keyboard has the agent at their end for it. */}
           <g
             className="br-near"
-            onPointerMove={(event) => onName(pointedAt(event), event)}
+            onPointerMove={(event) => name(pointedAt(event), event)}
             onPointerLeave={() => onName([])}
             onClick={choose}
           >
@@ -220,11 +232,12 @@ function Picture({
                   at={at}
                   hot={id === hot}
                   cursor={key === cursor}
-                  open={id === opened}
+                  open={id === opened?.party}
+                  stretch={id === opened?.party ? opened.rows : undefined}
                   menuIn={menuIn}
-                  onOpen={(open) => setOpened(open ? id : undefined)}
+                  onOpen={(isOpen) => open(isOpen ? { party: id } : undefined)}
                   onFocus={() => onFocus(key)}
-                  onName={onName}
+                  onName={name}
                   onSelect={onSelect}
                 />
               )

@@ -8,7 +8,7 @@ import type { CircuitParty, CircuitRow } from '@/lib/view/circuit-wire'
 import { breakerWords } from '@/lib/view/circuit-words'
 import type { Point } from '@/lib/view/layout-terms'
 import { BreakerShape } from './breaker-mark'
-import { bundleWords } from './bundles'
+import { bundleWords, offeredOf } from './bundles'
 import { partyWidth } from './narrowed'
 
 /** One who calls or is called, with the breakers that are drawn as one beside it, and what is worth saying of it. */
@@ -73,6 +73,7 @@ export function Party({
   party,
   words,
   bundle,
+  stretch,
   at,
   hot,
   cursor,
@@ -83,6 +84,8 @@ export function Party({
   onName,
   onSelect,
 }: PartyShown & {
+  /** Breakers of the one line that the menu was opened from: it offers no others then. */
+  stretch: readonly CircuitRow[] | undefined
   at: Point
   hot: boolean
   /** Tab reaches it. */
@@ -111,7 +114,7 @@ export function Party({
       </div>
     )
   }
-  const isCalled = bundle[0]?.downstream.id === party.id
+  const offered = offeredOf(party, stretch ?? bundle, stretch !== undefined)
   return (
     <Menu
       align="start"
@@ -139,15 +142,11 @@ export function Party({
         </button>
       }
     >
-      <MenuLabel>
-        {isCalled ? `Breakers to ${party.name}, by caller` : `Breakers of ${party.name}, by what it calls`}
-      </MenuLabel>
-      {bundle.map((row) => (
+      <MenuLabel>{offered.label}</MenuLabel>
+      {offered.items.map(({ row, name }) => (
         <MenuItem key={row.id} onSelect={() => onSelect(row.id)}>
           <BreakerShape shown={row.shown} />
-          <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
-            {(isCalled ? row.caller : row.downstream).name}
-          </span>
+          <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">{name}</span>
           <span className="text-t1 text-ink-3">{breakerWords[row.shown]}</span>
         </MenuItem>
       ))}
