@@ -48,6 +48,7 @@ const showWords: Record<ApprovalShow, string> = { open: 'Open', decided: 'Decide
  */
 export function Inbox() {
   const params = useSearchParams()
+  const opened = useOpened()
   const show: ApprovalShow = params.get('show') === 'decided' ? 'decided' : 'open'
   const item = params.get('item') ?? undefined
   const query = useApprovals(show)
@@ -208,10 +209,17 @@ export function Inbox() {
         )}
       </section>
       <p className="sr-only" aria-live="polite">
-        {rows && show === 'open' ? count(rows.length, 'question waits', 'questions wait') : ''}
+        {rows && show === 'open' ? openWords(rows.length, opened !== undefined) : ''}
       </p>
     </div>
   )
+}
+
+/** "2 questions wait"; of a bundle, as it was when it ends. */
+function openWords(n: number, isPast: boolean): string {
+  return isPast
+    ? count(n, 'question waited', 'questions waited')
+    : count(n, 'question waits', 'questions wait')
 }
 
 const answers: Record<ApprovalKind, string[]> = {

@@ -3,7 +3,9 @@ import { Button } from '@/components/ui/button'
 import { cx } from '@/components/ui/cx'
 import { StateShape } from '@/components/ui/state'
 import { warnOf } from '@/components/ui/toast'
+import { useOpened } from '@/lib/ui/opened'
 import { useRollbackChoice } from '@/lib/ui/run-queries'
+import { readOnlyWords } from '@/lib/view/opened-words'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RollbackView, RunDetail } from '@/lib/view/wire'
 
@@ -33,6 +35,21 @@ function onwardWords(fold: RunFold, place: string | undefined): string {
     : `Going on does ${place} and what follows again, effects and all.`
 }
 
+const barLook =
+  'flex shrink-0 flex-wrap items-center gap-x-4 gap-y-2 border-b border-waiting-line bg-waiting-wash px-4 py-2'
+
+/** A bundle that ends while the run waited for that: it is told, and cannot be done there. */
+function NobodyChose({ file, bar }: { file: string; bar: boolean }) {
+  return (
+    <p role="note" className={cx(bar && barLook)}>
+      <span>
+        <b>Nobody had chosen what happens to the run.</b>{' '}
+        <span className="text-ink-2">{readOnlyWords(file)}</span>
+      </span>
+    </p>
+  )
+}
+
 /**
  * What happens to a run that was taken back: ended, or gone on with from before the step. `bar` lays it along the top
  * of the run's page.
@@ -53,6 +70,7 @@ export function RollbackChoice({
   onChosen?: () => void
 }) {
   const choose = useRollbackChoice(run)
+  const opened = useOpened()
   async function pick(choice: 'end' | 'go_on') {
     try {
       await choose.mutateAsync({ rollback: rollback.id, choice })
@@ -62,15 +80,10 @@ export function RollbackChoice({
     }
   }
   const place = placeOf(fold, rollback)
+  if (opened) return <NobodyChose file={opened.file} bar={bar} />
   const off = !detail.may.operate
   return (
-    <section
-      aria-label="What happens to the run"
-      className={cx(
-        bar &&
-          'flex shrink-0 flex-wrap items-center gap-x-4 gap-y-2 border-b border-waiting-line bg-waiting-wash px-4 py-2',
-      )}
-    >
+    <section aria-label="What happens to the run" className={cx(bar && barLook)}>
       <div className={cx(bar ? 'flex min-w-0 flex-1 basis-80 items-start gap-2' : 'mb-3')}>
         {bar && (
           <span className="mt-0.5">

@@ -12,6 +12,7 @@ import fs from 'node:fs'
 import { z } from 'zod'
 import type { Hash } from '@/lib/base/hash'
 import { Problem } from '@/lib/base/problem'
+import { readOnlyWords } from '@/lib/view/opened-words'
 import type { OpenedBundle } from '@/lib/view/wire'
 
 const note = z.strictObject({
@@ -46,10 +47,7 @@ export function readOpened(file: string): Opened {
 
 /** The refusal of every write. */
 export function openedReadOnly({ file }: Pick<Opened, 'file'>): Problem {
-  return new Problem(
-    'opened_read_only',
-    `This console shows the bundle ${file}, read-only: nothing in it can be changed here; do that in the installation it came from.`,
-  )
+  return new Problem('opened_read_only', readOnlyWords(file))
 }
 
 /** What may be said of it. */
