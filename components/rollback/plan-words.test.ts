@@ -91,7 +91,7 @@ describe('the words of a plan', () => {
     const done = act('restore', 'completed')
     const handed = act('restore', 'escalated')
     expect(resultWords('partial', [done, done, done, handed], 2)).toBe(
-      'Taken back: 3 steps restored; 1 handed to a person.',
+      'Taken back: 3 steps restored, 2 only set back; 1 handed to a person.',
     )
     expect(resultWords('escalated', [handed, handed], 0)).toBe(
       'Nothing was taken back; 2 steps handed to a person.',

@@ -70,14 +70,14 @@ function backWords(acts: readonly Pick<RollbackActView, 'undo' | 'status'>[], se
 
 /**
  * What a rollback came to, in one sentence that names all of it: "Taken back: 2 steps restored; 1 handed to a person."
- * `setBack`: steps that are only set back, which they are once all of it is done.
+ * `setBack`: steps that were only set back.
  */
 export function resultWords(
   status: RollbackStatus,
   acts: readonly Pick<RollbackActView, 'undo' | 'status'>[],
   setBack: number,
 ): string {
-  const back = backWords(acts, status === 'completed' ? setBack : 0)
+  const back = backWords(acts, setBack)
   const lead = back === 'no step' ? 'Nothing was taken back' : `Taken back: ${back}`
   const left = leftWords(acts, back === 'no step')
   const rest = left === '' ? '' : `; ${left}`

@@ -31,7 +31,7 @@ import { PlanGraph } from './plan-graph'
 import { planKey, planName, resultWords, scopeWords } from './plan-words'
 import { Proof } from './proof'
 import { isToChoose, RollbackChoice } from './rollback-choice'
-import { isOverwritten, progressStands, type StepStand } from './step-fates'
+import { hasSetBack, isOverwritten, progressStands, type StepStand, whyNotSetBack } from './step-fates'
 import { holderName, type WaitsFor, waitWords } from './vote-words'
 
 /** What the address asks to preview while this one is under way. */
@@ -385,6 +385,8 @@ function whyOther(step: PlanStep, rollback: RollbackView): string | undefined {
     case 'irreversible':
     case 'refused':
       return step.sentence
+    case 'reset':
+      return whyNotSetBack(rollback)
     case 'restored':
     case 'compensated': {
       const key = stepKey(step)
@@ -409,7 +411,7 @@ function headline(
   if (decision === 'escalate' && nothing) return 'Handed on to a person: nothing was taken back.'
   if (rollback.status === 'superseded') return 'Taken over by another rollback.'
   if (rollback.status !== 'executing')
-    return resultWords(rollback.status, rollback.acts, plan?.counts.reset ?? 0)
+    return resultWords(rollback.status, rollback.acts, hasSetBack(rollback) ? (plan?.counts.reset ?? 0) : 0)
   if (waitsFor) return waitWords(waitsFor)
   if (rollback.phase === 'preparing') return 'Asking who can; nothing has changed yet'
   const back = rollback.acts.filter((act) => act.status === 'completed').length

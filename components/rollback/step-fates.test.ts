@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PlanFate, PlanStep, RollbackView } from '@/lib/view/wire'
-import { legendOf, nodeStands, previewStands, progressStands } from './step-fates'
+import { legendOf, nodeStands, previewStands, progressStands, whyNotSetBack } from './step-fates'
 
 const step = (node: string, fate: PlanFate, more: Partial<PlanStep> = {}): PlanStep => ({
   ...{ node, visit: 1, label: node, fate, sentence: '', checkpointId: `cp-${node}-${more.visit ?? 1}` },
@@ -90,7 +90,7 @@ describe('the steps of a rollback', () => {
     expect(words(going)).toEqual(['restoring', 'left as it is', 'to set back'])
   })
 
-  it('that was partly done set nothing back, and the legend counts it so', () => {
+  it('that had nothing to undo are set back also where the rest was done in part, as the preview said', () => {
     const over = progressStands(
       plan,
       told({
@@ -98,13 +98,31 @@ describe('the steps of a rollback', () => {
         ...{ decided: decided('partial'), acts: [act('move', 'completed')] },
       }),
     )
-    expect(words(over)).toEqual(['restored', 'left as it is', 'left as it is'])
-    expect(legend(over)).toEqual(['Restored 1', 'Stays as it is 3'])
+    expect(words(over)).toEqual(['restored', 'left as it is', 'only set back'])
+    expect(legend(over)).toEqual(['Restored 1', 'Only set back 1', 'Stays as it is 2'])
   })
 
-  it('are all left where it was called off', () => {
-    const off = progressStands(plan, told({ status: 'failed', phase: 'over', decided: decided('abort') }))
-    expect(legend(off)).toEqual(['Stays as it is 4'])
+  it('are set back also where a mail cannot be undone', () => {
+    const steps = [step('move', 'restored'), step('mail', 'irreversible'), step('check', 'reset')]
+    const mailed = told({ status: 'partial', phase: 'over', acts: [act('move', 'completed')] })
+    const shown = (stands: ReturnType<typeof progressStands>) => stands.map(({ fate }) => fate)
+    expect(shown(progressStands({ steps }, mailed))).toEqual(shown(previewStands({ steps }, false)))
+    expect(whyNotSetBack(mailed)).toBeUndefined()
+  })
+
+  it('are all left where it was called off, and say why', () => {
+    const off = told({ status: 'escalated', phase: 'over', decided: decided('abort') })
+    expect(legend(progressStands(plan, off))).toEqual(['Stays as it is 4'])
+    expect(whyNotSetBack(off)).toBe('The rollback was called off')
+  })
+
+  it('that had nothing to undo are left where it failed, or another one took it over, and say why', () => {
+    const failed = told({ status: 'failed', phase: 'over' })
+    const lost = told({ status: 'superseded', phase: 'over' })
+    const only = { steps: [step('check', 'reset')] }
+    for (const over of [failed, lost]) expect(words(progressStands(only, over))).toEqual(['left as it is'])
+    expect(whyNotSetBack(failed)).toBe('The rollback failed, so nothing is set back either')
+    expect(whyNotSetBack(lost)).toContain('took this one over')
   })
 
   it('count as not restored what was tried in vain', () => {

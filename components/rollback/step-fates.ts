@@ -2,6 +2,7 @@
  * What becomes of each step of a plan: before anything is done, while it is done, and after. The graph, its legend and
  * the list beside them all say it by this one fold, so that their numbers are the same.
  */
+import { setsBack } from '@/lib/rollback/outcome'
 import { type AgentStep, stepKey } from '@/lib/view/agent-parts'
 import type { PlanStep, RollbackPlanView, RollbackView, ShownState } from '@/lib/view/wire'
 import { nodeFates, type StepFate } from './plan-words'
@@ -118,12 +119,28 @@ function waiting(step: PlanStep, fate: StepFate, legend: string): StepStand {
   return { ...open(step, fate, 'pending', 'waits for the answer'), legend }
 }
 
-/** Only a rollback that did all of it sets back what had nothing to undo. */
-function setBackStand(step: PlanStep, { status, phase }: Told): StepStand {
-  if (status === 'completed') return stand(step, 'reset', 'rolled_back')
+/** A rollback that was carried out sets back what had nothing to undo, whatever became of the rest. */
+function setBackStand(step: PlanStep, rollback: Told): StepStand {
+  const { status, phase } = rollback
+  if (hasSetBack(rollback)) return stand(step, 'reset', 'rolled_back')
   if (status !== 'executing') return left(step)
   if (phase === 'asking') return waiting(step, 'reset', 'Would set back')
   return open(step, 'reset', 'pending', 'to set back')
+}
+
+/** It is over, and what had nothing to undo was set back with the rest. */
+export function hasSetBack({ status, decided }: Pick<RollbackView, 'status' | 'decided'>): boolean {
+  return status !== 'executing' && status !== 'superseded' && setsBack(status, decided?.decision)
+}
+
+/** Why what had nothing to undo is not set back by a rollback that is over; undefined where it is. */
+export function whyNotSetBack(rollback: Pick<RollbackView, 'status' | 'decided'>): string | undefined {
+  const { status, decided } = rollback
+  if (status === 'executing' || hasSetBack(rollback)) return undefined
+  if (status === 'superseded') return 'What becomes of it, the rollback that took this one over says'
+  if (decided?.decision === 'abort') return 'The rollback was called off'
+  if (decided?.decision === 'escalate') return 'The rollback was handed on to a person'
+  return 'The rollback failed, so nothing is set back either'
 }
 
 /** It was decided to leave the step, or all of them. */

@@ -8,6 +8,7 @@ import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
 import type {
   CannotPrepare,
+  RollbackDecision,
   RollbackOnly,
   RollbackScope,
   RollbackStatus,
@@ -263,7 +264,7 @@ export type Command =
   | {
       type: 'decide_rollback'
       rollback: RollbackId
-      decision: 'execute' | 'partial' | 'abort' | 'escalate'
+      decision: RollbackDecision
       without?: Hash
       withoutCount: number
       by: Actor

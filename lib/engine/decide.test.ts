@@ -566,12 +566,46 @@ describe('a rollback', () => {
     expect(projectionOf(run, run.lastAt)).toMatchObject({ doneCount: 1, failedCount: 0 })
     expect(run.visits.get('c')?.state).toMatchObject({ rollback: rollbackOf('b'), since: run.lastAt })
   })
-  it('leaves as it was what it covers and could not take back', () => {
-    const partial = (before: Run, at: number): FactBody => ({
+  const cameTo =
+    (status: 'partial' | 'failed') =>
+    (before: Run, at: number): FactBody => ({
       ...(rolledBack('b')(before, at) as FactOf<'rollback_result'>),
-      status: 'partial',
+      status,
     })
-    expect(states(runOf(chain, [...story, partial]))).toEqual(['done', 'rolled_back', 'failed'])
+  it('takes back what had nothing to undo also where something else of it cannot be undone', () => {
+    const mailed = [
+      ...story.slice(0, 6),
+      started('c', { consequence: 'irreversible' }),
+      done('c'),
+      started('d'),
+      failed('d'),
+      ...story.slice(8),
+    ]
+    const four = graphOf({ a: {}, b: {}, c: {}, d: {} }, ['a>b', 'b>c', 'b>d'])
+    const run = runOf(four, [...mailed, cameTo('partial')])
+    expect(states(run)).toEqual(['done', 'rolled_back', 'done', 'rolled_back'])
+  })
+  it('leaves as it was what had nothing to undo where it failed', () => {
+    expect(states(runOf(chain, [...story, cameTo('failed')]))).toEqual(['done', 'rolled_back', 'failed'])
+  })
+  it('sets back at once what waits behind its breaker', () => {
+    const waits = (before: Run): FactBody => ({
+      type: 'call_rejected',
+      ...{
+        node: 'c',
+        visit: 1,
+        attempt: 0,
+        circuit: 'c1',
+        caller: 'workflow:w',
+        downstream: 'spiffe://lab/agent/c',
+      },
+      ...{ because: 'open', errorRate: 1, windowS: 60, cooldownS: 30 },
+      ...{ retryAt: before.lastAt + 60_000, change: uuidOf(901) },
+    })
+    const before = runOf(chain, [...story.slice(0, 6), waits])
+    expect(states(before)).toEqual(['done', 'done', 'waiting'])
+    const run = runOf(chain, [...story.slice(0, 6), waits, ...story.slice(8), cameTo('partial')])
+    expect(states(run)).toEqual(['done', 'rolled_back', 'pending'])
   })
 })
 

@@ -1,4 +1,5 @@
 /** Rollbacks in the fold: what each of their tokens makes of the run. What is allowed is decided in decide-rollback.ts. */
+import { setsBack } from '@/lib/rollback/outcome'
 import { dependentsOf } from '@/lib/rollback/scope'
 import { withDescendants } from '@/lib/workflow/graph-index'
 import type { FactOf } from './facts'
@@ -49,7 +50,7 @@ export function evolveRollback(
       rollback.status = fact.status
       rollback.resultJti = fact.jti
       run.state = calledOff(rollback) ?? { status: 'rolled_back', rollback: rollback.id }
-      if (fact.status === 'completed') resetCovered(run, rollback, fact.at)
+      if (setsBack(fact.status, rollback.decided?.decision)) resetCovered(run, rollback, fact.at)
       return
     case 'rollback_choice':
       rollback.choice = fact.choice
@@ -143,14 +144,21 @@ function isRollbackQuestion({ kind }: Approval): boolean {
 }
 
 /**
- * What a completed rollback covers and had nothing to undo is taken back with the rest: a step that only reads, or one
- * that failed before it could have an effect. No act of its own says so, because there was nothing to act on.
+ * What a rollback that was carried out covers and had nothing to undo is taken back with the rest: a step that only
+ * reads, or one that failed before it could have an effect. No act of its own says so, because there was nothing to act
+ * on; and that something else cannot be undone changes nothing about it.
  */
 function resetCovered(run: Run, rollback: Rollback, at: number): void {
   for (const visit of visitsInScope(run, rollback)) {
-    const over = visit.state.status === 'done' || visit.state.status === 'failed'
-    if (over && visit.firstCheckpoint === undefined) takenBack(run, visit, rollback, at)
+    const { status } = visit.state
+    const isReset = status === 'failed' || (status === 'done' && !hadEffect(run, visit))
+    if (isReset && visit.firstCheckpoint === undefined) takenBack(run, visit, rollback, at)
   }
+}
+
+/** What is done and changed something stays done, unless it is undone itself. */
+function hadEffect({ start }: Run, { consequence = 'read_only' }: Visit): boolean {
+  return !start?.dryRun && consequence !== 'read_only'
 }
 
 /** Past visits of a loop are in no set and no count; they only say what became of them. */

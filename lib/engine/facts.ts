@@ -9,7 +9,14 @@ import type { CallRefusal, CascadePattern, CircuitChange } from '@/lib/breaker/t
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { Consequence } from '@/lib/nodes/node-kind'
-import type { CannotPrepare, RollbackOnly, RollbackScope, RollbackStatus, Vote } from '@/lib/rollback/terms'
+import type {
+  CannotPrepare,
+  RollbackDecision,
+  RollbackOnly,
+  RollbackScope,
+  RollbackStatus,
+  Vote,
+} from '@/lib/rollback/terms'
 import type { Silence } from '@/lib/workflow/graph'
 
 /** ATD section 3.2. */
@@ -324,7 +331,7 @@ export type FactBody =
   | {
       type: 'rollback_decided'
       rollback: RollbackId
-      decision: 'execute' | 'partial' | 'abort' | 'escalate'
+      decision: RollbackDecision
       /** Document with the checkpoints that are left as they are; absent: none. */
       without?: Hash
       withoutCount: number

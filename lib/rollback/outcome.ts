@@ -1,4 +1,4 @@
-import type { PlanFate, RollbackStatus } from './terms'
+import type { PlanFate, RollbackDecision, RollbackStatus } from './terms'
 
 /**
  * The status of a whole rollback, from the status of each undo (ATD section 7; cascade section 7.3):
@@ -12,6 +12,14 @@ export function overallStatus(results: readonly RollbackStatus[]): RollbackStatu
   if (results.every((status) => status === 'completed')) return 'completed'
   if (results.some((status) => status === 'completed' || status === 'partial')) return 'partial'
   return results.includes('failed') ? 'failed' : 'escalated'
+}
+
+/**
+ * True where a rollback also sets back what it covers and had nothing to undo, as its plan says: it was carried out, were
+ * it without what cannot be undone. One that failed, or was called off, leaves that as it is.
+ */
+export function setsBack(status: RollbackStatus, decision: RollbackDecision | undefined): boolean {
+  return status !== 'failed' && decision !== 'abort' && decision !== 'escalate'
 }
 
 /**

@@ -6,6 +6,8 @@ export type RollbackScope = 'single' | 'sub_dag' | 'full_workflow'
 export type RollbackOnly = 'dependents'
 /** ATD section 7, `atd.status`. */
 export type RollbackStatus = 'completed' | 'partial' | 'escalated' | 'failed'
+/** What was decided between the two phases. */
+export type RollbackDecision = 'execute' | 'partial' | 'abort' | 'escalate'
 /** The state a step found at its target and the one it left there, as the target itself hashes them. */
 export interface StateChange {
   found: Hash
