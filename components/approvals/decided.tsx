@@ -4,6 +4,7 @@ import { RelativeTime } from '@/components/ui/relative-time'
 import { StateShape } from '@/components/ui/state'
 import type { Verdict } from '@/lib/hitl/terms'
 import { links } from '@/lib/ui/links'
+import { decidedOnSeen } from '@/lib/view/act-words'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { againWords } from './again-words'
 import { CameOfIt } from './came-of-it'
@@ -23,7 +24,8 @@ export function Decided({ card, onNext }: { card: ApprovalCard; onNext: (() => v
           {decision ? (
             <>
               <b>{decidedWords({ ...decision, kind: card.kind })}</b>
-              {decision.edited && ', with an edit'} <RelativeTime at={decision.at} className="text-ink-3" />
+              {decision.edited && ', with an edit'}
+              {decision.seen && `, ${decidedOnSeen}`} <RelativeTime at={decision.at} className="text-ink-3" />
               {decision.comment && <span className="block text-ink-2">“{decision.comment}”</span>}
             </>
           ) : (

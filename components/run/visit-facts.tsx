@@ -12,6 +12,7 @@ import type { RollbackStatus } from '@/lib/rollback/terms'
 import { count, momentOf } from '@/lib/ui/format-time'
 import { useNow } from '@/lib/ui/now'
 import { useValue } from '@/lib/ui/run-queries'
+import { decidedOnSeen } from '@/lib/view/act-words'
 import { beginsRuns } from '@/lib/view/child-kinds'
 import { consequenceSentence } from '@/lib/view/consequence-words'
 import type { NodeFrame } from '@/lib/view/frame'
@@ -77,7 +78,9 @@ export function VisitFacts({
               ? barePast({ kind: decision.kind, verdict: decision.state.verdict })
               : verdictPast[decision.state.verdict]
             : `gave “${decision.state.event}”`}{' '}
-          <Moment at={decision.state.at} />. {decision.state.comment && <Sub>“{decision.state.comment}”</Sub>}
+          <Moment at={decision.state.at} />
+          {decision.state.seen !== undefined && `, ${decidedOnSeen}`}.{' '}
+          {decision.state.comment && <Sub>“{decision.state.comment}”</Sub>}
         </Fact>
       )}
       {visit.carriedFrom !== undefined && detail.row.forkOf && (

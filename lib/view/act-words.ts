@@ -100,6 +100,9 @@ export function actWords(fact: Fact, run?: Pick<Run, 'rollbacks' | 'approvals'>)
   }
 }
 
+/** What follows a decision that was made on the preview that its `seen` names, and not on the question's own. */
+export const decidedOnSeen = 'after what it acts on had changed; saw the difference as it was then'
+
 /** It was decided that nothing of it is done. Its result token says `escalated`, for which there is no other word (ATD). */
 export function isCalledOff(rollback: { decided?: { decision: string } } | undefined): boolean {
   return rollback?.decided?.decision === 'abort'

@@ -1,4 +1,5 @@
 import type { Fact } from '@/lib/engine/facts'
+import { decidedOnSeen } from './act-words'
 import type { RunFold } from './run-fold'
 import type { LedgerRow } from './visit-view'
 
@@ -28,6 +29,7 @@ export function decisionsOf(fold: RunFold): DecisionRow[] {
 function wordsOf(row: LedgerRow, fact: Fact): string {
   const words = row.words ?? row.act
   if (fact.type === 'approval_asked') return `${words} of ${fact.role}: ${fact.sentence}`
+  if (fact.type === 'approval_decided' && fact.seen !== undefined) return `${words}, ${decidedOnSeen}`
   return words
 }
 

@@ -51,7 +51,7 @@ describe('a bundle', () => {
         runs: 2,
         heads: 2,
       },
-      ...{ values: 8, leftOut: 1, keysGiven: false, notes: [] },
+      ...{ values: 9, leftOut: 1, keysGiven: false, notes: [] },
     })
     expect(verdict.signedBy).toMatchObject({
       kid: '2026-11-21-ours',
@@ -72,7 +72,7 @@ describe('a bundle', () => {
     for (const run of [incident.run, incident.child]) {
       expect(names).toEqual(expect.arrayContaining(Object.values(runEntries(run))))
     }
-    expect(names.filter((name) => name.startsWith('values/'))).toHaveLength(8)
+    expect(names.filter((name) => name.startsWith('values/'))).toHaveLength(9)
   })
 
   it('never holds what a checkpoint sealed, and lists it by its hash', () => {
@@ -110,7 +110,7 @@ describe('a bundle', () => {
     const { leftOut } = JSON.parse(textOf(readTar(small), entryName.manifest))
     const large = leftOut.filter(({ why }: { why: string }) => why === 'too_large')
     expect(large.map(({ size }: { size: number }) => size)).toEqual([131, 118])
-    expect(await verifyBundle(small)).toMatchObject({ holds: true, values: 6, leftOut: 3 })
+    expect(await verifyBundle(small)).toMatchObject({ holds: true, values: 7, leftOut: 3 })
   })
 
   it('refers to the run that began an exported child, and leaves its ledger out', async () => {

@@ -22,7 +22,7 @@ type Deciding = (typeof deciding)[number]
 
 /** Members of those facts that a decision repeats. */
 const repeated = [
-  ...['node', 'visit', 'verdict', 'event', 'comment', 'reason', 'action', 'edited', 'approval'],
+  ...['node', 'visit', 'verdict', 'event', 'comment', 'reason', 'action', 'edited', 'seen', 'approval'],
   ...['rollback', 'scope', 'overwrite', 'choice'],
 ] as const
 

@@ -64,6 +64,11 @@ describe('a report', () => {
     expect(row).toMatch(/<td class="quiet">–<\/td><\/tr>/)
   })
 
+  it('says of a decision that what it is about had changed since it was asked', () => {
+    const row = report.split('<tr>').find((one) => one.includes('as edited')) ?? ''
+    expect(row).toContain('after what it acts on had changed; saw the difference as it was then')
+  })
+
   it('follows an error to its cause', () => {
     expect(report).toMatch(/caused by token 12: <bdi>Check &lt;b&gt;it&lt;\/b&gt;: step done<\/bdi>/)
   })

@@ -7,6 +7,7 @@
  */
 import type { Hash } from '@/lib/base/hash'
 import type { Fact, FactOf } from '@/lib/engine/facts'
+import { decidedOnSeen } from '@/lib/view/act-words'
 import { ArtifactTrace, type TraceCell, type TraceRow } from '@/lib/view/artifact-trace'
 import { frameOf, type RunFrame } from '@/lib/view/frame'
 import { plainActor } from '@/lib/view/plain-words'
@@ -159,7 +160,7 @@ function decisionPart({ runs }: Evidence, decisions: readonly DecisionClaim[]): 
     const run = runOf.get(decision.run) as RunEvidence
     const where = typeof decision.node === 'string' ? labelOf(run.graph, decision.node) : ''
     const why = [decision.comment, decision.reason].find((one) => typeof one === 'string' && one !== '')
-    return html`<tr><td class="tight"><time>${moment(decision.at)}</time></td><td><bdi>${plainActor(decision.by)}</bdi></td><td><bdi>${didWords(decision)}</bdi>${where !== '' && html` <span class="quiet"><bdi>${where}</bdi></span>`}${decision.asked && html`<br><span class="quiet"><bdi>${cut(decision.asked.sentence, 300)}</bdi> (asked of <bdi>${decision.asked.role}</bdi>)</span>`}${decision.edited !== undefined && html`<br><span class="quiet">as edited</span>`}</td><td><bdi>${typeof why === 'string' ? cut(why, 600) : ''}</bdi></td><td class="tight"><code title="${decision.jti}">${run.relation === 'exported' ? '' : `${short(decision.run)} `}${decision.seq}</code></td></tr>`
+    return html`<tr><td class="tight"><time>${moment(decision.at)}</time></td><td><bdi>${plainActor(decision.by)}</bdi></td><td><bdi>${didWords(decision)}</bdi>${where !== '' && html` <span class="quiet"><bdi>${where}</bdi></span>`}${decision.asked && html`<br><span class="quiet"><bdi>${cut(decision.asked.sentence, 300)}</bdi> (asked of <bdi>${decision.asked.role}</bdi>)</span>`}${decision.edited !== undefined && html`<br><span class="quiet">as edited</span>`}${decision.seen !== undefined && html`<br><span class="quiet">${decidedOnSeen}</span>`}</td><td><bdi>${typeof why === 'string' ? cut(why, 600) : ''}</bdi></td><td class="tight"><code title="${decision.jti}">${run.relation === 'exported' ? '' : `${short(decision.run)} `}${decision.seq}</code></td></tr>`
   })
   return html`<div class="wide"><table><thead><tr><th>When</th><th>Who</th><th>What</th><th>Why</th><th>Token</th></tr></thead><tbody>${rows}</tbody></table></div>${past(decisions.length, most.decisions, 'decision')}`
 }

@@ -61,6 +61,7 @@ export async function tellIncident(house = new ToldHouse()): Promise<Incident> {
     log: await house.value(hostileText, 'text/html'),
     bytes: await house.value(Buffer.from([0, 1, 2, 255, 254]), 'application/octet-stream'),
     edited: await house.value({ kind: 'edited' }),
+    seen: await house.value({ show: 'diff', title: 'repo', before: 'theirs', after: 'ours' }),
     plan: await house.value({ steps: [] }),
   }
   const sealed = hashJson({ sealed: 'never to be seen' })
@@ -114,6 +115,7 @@ export async function tellIncident(house = new ToldHouse()): Promise<Incident> {
       ...{
         action: values.action,
         edited: values.edited,
+        seen: values.seen,
         comment: `Fine by me ${hostileText}`,
         after: 7_200_000,
       },
