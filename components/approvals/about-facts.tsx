@@ -46,11 +46,11 @@ export function AboutFacts({
       if (answered) return <RollbackThen about={about} />
       return about.cannot.length > 0 ? <Unprepared about={about} /> : <Critical about={about} of={of} />
     case 'cascade':
-      return <Cascade about={about} />
+      return <Cascade about={about} answered={answered} />
     case 'circuit':
       return <Circuit about={about} answered={answered} />
     case 'error':
-      return <AgentError about={about} />
+      return <AgentError about={about} answered={answered} />
     default:
       return about satisfies never
   }
@@ -232,7 +232,7 @@ const patternSentence: Record<AboutCascade['pattern'], string> = {
   resource_exhaustion: 'Something ran out of room',
 }
 
-function Cascade({ about }: { about: AboutCascade }) {
+function Cascade({ about, answered }: { about: AboutCascade; answered: boolean }) {
   const { agents, affected, origin, pattern } = about
   const rest = Math.max(affected, agents.length) - Math.min(agents.length, listedAtMost)
   return (
@@ -259,9 +259,11 @@ function Cascade({ about }: { about: AboutCascade }) {
           </ul>
         )}
       </Fact>
-      <Fact label="Answering">
-        Changes nothing by itself. <Sub>Taking back has a preview first; the run goes on meanwhile.</Sub>
-      </Fact>
+      {!answered && (
+        <Fact label="Answering">
+          Changes nothing by itself. <Sub>Taking back has a preview first; the run goes on meanwhile.</Sub>
+        </Fact>
+      )}
     </>
   )
 }
@@ -272,7 +274,7 @@ function Circuit({ about, answered }: { about: AboutCircuit; answered: boolean }
   const waiting = circuits.reduce((sum, circuit) => sum + circuit.waiting, 0)
   return (
     <>
-      <Fact label="Failing">
+      <Fact label={answered ? 'Failed' : 'Failing'}>
         <span className="mono" title={downstream.id}>
           {downstream.name}
         </span>
@@ -339,7 +341,7 @@ function article(kind: string): string {
   return /^[aeiouAEIOUM]/.test(kind) && kind !== 'model backend' ? `an ${kind}` : `a ${kind}`
 }
 
-function AgentError({ about }: { about: AboutError }) {
+function AgentError({ about, answered }: { about: AboutError; answered: boolean }) {
   const { agent, checkpoint, errorType, severity, upstream } = about
   return (
     <>
@@ -373,9 +375,11 @@ function AgentError({ about }: { about: AboutError }) {
           </Sub>
         </Fact>
       )}
-      <Fact label="Answering">
-        Changes nothing by itself. <Sub>Taking back has a preview first.</Sub>
-      </Fact>
+      {!answered && (
+        <Fact label="Answering">
+          Changes nothing by itself. <Sub>Taking back has a preview first.</Sub>
+        </Fact>
+      )}
     </>
   )
 }

@@ -8,7 +8,7 @@ import { useNow } from '@/lib/ui/now'
 import { asSentence } from '@/lib/view/plain-words'
 import type { ApprovalCard } from '@/lib/view/wire'
 import { AboutFacts } from './about-facts'
-import { followSentence, kindWords, listed, releaseSentence } from './words'
+import { becauseOf, followSentence, listed, releaseSentence } from './words'
 
 const undoSub = {
   restore: 'Its state is sealed before it runs.',
@@ -52,22 +52,8 @@ export function DecisionFacts({ card, compact = false }: { card: ApprovalCard; c
         {touched && `${touched} `}
         <Sub>{followSentence(card.touches)}</Sub>
       </Fact>
-      <Fact label="Asks because">
-        {card.reason ? asSentence(card.reason) : kindWords[card.kind].because}{' '}
-        <Sub>
-          <Actor id={card.runStartedBy} /> began the run <RelativeTime at={card.runStartedAt} />.
-        </Sub>
-      </Fact>
-      <Fact label="Also decides">
-        Nobody else. <Sub>One {card.role} is enough; the first answer holds.</Sub>
-      </Fact>
-      {card.state === 'open' && (
-        <div className="contents max-md:hidden">
-          <Fact label="Deadline">
-            <DeadlineSentence card={card} />
-          </Fact>
-        </div>
-      )}
+      <Because card={card} />
+      {card.state === 'open' && <WhoAndUntil card={card} />}
     </Facts>
   )
 }
@@ -80,30 +66,18 @@ function NoticedFacts({ card, compact }: { card: ApprovalCard; compact: boolean 
         <AboutFacts about={card.about} of={card} answered={card.state !== 'open'} />
       ) : (
         <>
-          <Fact label="Waits">
+          <Fact label={card.state === 'open' ? 'Waits' : 'Waited'}>
             “{card.label}”, critical work that found no room. <Sub>{followSentence(card.touches)}</Sub>
           </Fact>
-          <Fact label="Answering">
-            Changes nothing by itself. <Sub>The step goes on as soon as there is room.</Sub>
-          </Fact>
+          {card.state === 'open' && (
+            <Fact label="Answering">
+              Changes nothing by itself. <Sub>The step goes on as soon as there is room.</Sub>
+            </Fact>
+          )}
         </>
       )}
-      <Fact label="Asks because">
-        {card.reason ? asSentence(card.reason) : kindWords[card.kind].because}{' '}
-        <Sub>
-          <Actor id={card.runStartedBy} /> began the run <RelativeTime at={card.runStartedAt} />.
-        </Sub>
-      </Fact>
-      <Fact label="Also decides">
-        Nobody else. <Sub>One {card.role} is enough; the first answer holds.</Sub>
-      </Fact>
-      {card.state === 'open' && (
-        <div className="contents max-md:hidden">
-          <Fact label="Deadline">
-            <DeadlineSentence card={card} />
-          </Fact>
-        </div>
-      )}
+      <Because card={card} />
+      {card.state === 'open' && <WhoAndUntil card={card} />}
     </Facts>
   )
 }
@@ -115,23 +89,45 @@ function EventFacts({ card, compact }: { card: ApprovalCard; compact: boolean })
       <Fact label="Undo">
         Not needed. <Sub>The event changes nothing itself; what follows can be rolled back to before it.</Sub>
       </Fact>
-      <Fact label="Asks because">
-        {card.reason ? asSentence(card.reason) : kindWords.event.because}{' '}
-        <Sub>
-          <Actor id={card.runStartedBy} /> began the run <RelativeTime at={card.runStartedAt} />.
-        </Sub>
-      </Fact>
-      <Fact label="Also decides">
-        Any {card.role}, or another system over the API. <Sub>The first event holds.</Sub>
-      </Fact>
-      {card.state === 'open' && (
-        <div className="contents max-md:hidden">
-          <Fact label="Deadline">
-            <DeadlineSentence card={card} />
-          </Fact>
-        </div>
-      )}
+      <Because card={card} />
+      {card.state === 'open' && <WhoAndUntil card={card} />}
     </Facts>
+  )
+}
+
+/** Why it is asked; once it is over, why it was. */
+function Because({ card }: { card: ApprovalCard }) {
+  return (
+    <Fact label={card.state === 'open' ? 'Asks because' : 'Asked because'}>
+      {asSentence(becauseOf(card))}{' '}
+      <Sub>
+        <Actor id={card.runStartedBy} /> began the run <RelativeTime at={card.runStartedAt} />.
+      </Sub>
+    </Fact>
+  )
+}
+
+/** Who else may answer, and by when: of a question that is open. */
+function WhoAndUntil({ card }: { card: ApprovalCard }) {
+  return (
+    <>
+      <Fact label="Also decides">
+        {card.kind === 'event' ? (
+          <>
+            Any {card.role}, or another system over the API. <Sub>The first event holds.</Sub>
+          </>
+        ) : (
+          <>
+            Nobody else. <Sub>One {card.role} is enough; the first answer holds.</Sub>
+          </>
+        )}
+      </Fact>
+      <div className="contents max-md:hidden">
+        <Fact label="Deadline">
+          <DeadlineSentence card={card} />
+        </Fact>
+      </div>
+    </>
   )
 }
 

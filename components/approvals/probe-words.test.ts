@@ -37,8 +37,13 @@ describe('what comes of probes that were let go', () => {
     )
     const nobody = { ...due, waiting: { count: 0, runs: [] } }
     expect(probesSentence([nobody], false, now).words).toBe(
-      'One at a time: the next call of watch is the probe.',
+      'No run waits for it now; should watch call it again, that call is the probe.',
     )
+    const over = row('over', { until: now + 1_000, waiting: { count: 0, runs: [] } })
+    expect(probesSentence([over, row('failover')], false, now).words, 'who waits comes first').toMatch(
+      /failover/,
+    )
+    expect(probesSentence([over], false, now).words).toMatch(/^No run waits for it now/)
     expect(probesSentence([due, row('failover', { shown: 'half_open' })], false, now)).toEqual({
       state: 'running',
       words: 'The probe of failover is out; the others wait for its answer.',
@@ -58,5 +63,7 @@ describe('what comes of probes that were let go', () => {
     const failed = { ...due, lastProbe: { at: now, ok: false } }
     expect(probeOutcome(failed, now - 1)).toEqual({ state: 'failed', words: 'its probe failed, still open' })
     expect(probeOutcome(failed, now + 1).words).toBe('open, its turn comes')
+    const nobody = { ...due, waiting: { count: 0, runs: [] } }
+    expect(probeOutcome(nobody, now).words).toBe('open, no run waits')
   })
 })

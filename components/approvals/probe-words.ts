@@ -25,7 +25,7 @@ export function probesSentence(rows: readonly CircuitRow[], heldAgain: boolean, 
     if (!heldAgain) return { state: 'running', words: 'The answer is on its way to the breakers.' }
     return { state: 'waiting', words: 'The probe failed, so no other goes: it is asked about anew.' }
   }
-  const open = rows.filter(({ shown }) => shown === 'open').sort((a, b) => (a.until ?? 0) - (b.until ?? 0))
+  const open = rows.filter(({ shown }) => shown === 'open').sort(inTurn)
   const [first] = open
   if (first) return { state: 'pending', words: nextWords(first, now) }
   const forced = rows.find(({ shown, forced }) => shown === 'forced_open' && forced)?.forced
@@ -35,11 +35,18 @@ export function probesSentence(rows: readonly CircuitRow[], heldAgain: boolean, 
   return { state: 'done', words: 'Its breakers are closed: calls pass again.' }
 }
 
+/** Where runs wait first, as only they can send a probe by themselves. */
+function inTurn(a: CircuitRow, b: CircuitRow): number {
+  const waits = Number(b.waiting.count > 0) - Number(a.waiting.count > 0)
+  return waits || (a.until ?? 0) - (b.until ?? 0)
+}
+
 function nextWords({ caller, until = 0, waiting }: CircuitRow, now: number): string {
-  if (until > now) return `One at a time: the next probe is of ${caller.name}, in ${countdown(until - now)}.`
+  if (waiting.count > 0 && until > now)
+    return `One at a time: the next probe is of ${caller.name}, in ${countdown(until - now)}.`
   return waiting.count > 0
     ? `One at a time: the next probe is of ${caller.name}, about to go.`
-    : `One at a time: the next call of ${caller.name} is the probe.`
+    : `No run waits for it now; should ${caller.name} call it again, that call is the probe.`
 }
 
 /** Breakers that have something to tell since then: those that are not closed, or closed since. */
@@ -56,7 +63,10 @@ export function probeOutcome(row: CircuitRow, since: number): ProbeWords {
     case 'open':
       if (probe && !probe.ok) return { state: 'failed', words: 'its probe failed, still open' }
       if (row.held) return { state: 'pending', words: 'open, held' }
-      return { state: 'pending', words: 'open, its turn comes' }
+      return {
+        state: 'pending',
+        words: row.waiting.count > 0 ? 'open, its turn comes' : 'open, no run waits',
+      }
     case 'closed':
       return { state: 'done', words: probe?.ok ? 'its probe succeeded, closed' : 'closed' }
     case 'forced_open':

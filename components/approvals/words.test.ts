@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Verdict } from '@/lib/hitl/terms'
 import {
   askOf,
+  becauseOf,
   cameOf,
   decidedWords,
   headlineOf,
@@ -105,6 +106,20 @@ it('tells of a question about a downstream that is over what was held, and not t
   expect(headlineOf({ ...row, state: 'void', sentence: failed })).toBe(
     'The probe of b failed: it gave 503; its probes were held',
   )
+})
+
+it('tells why a question about a downstream that is over was asked in the past, too', () => {
+  const reason = '3 workflows stand before open breakers; probes are held until a person decides'
+  const row = { kind: 'circuit' as const, state: 'open' as const, sentence: '', reason }
+  expect(becauseOf(row)).toBe(reason)
+  const over = { ...row, state: 'decided' as const, by: 'person:ada' }
+  expect(becauseOf(over)).toBe('3 workflows stand before open breakers; probes were held until ada decided')
+  const failed = 'The probe that was let go failed; the others are held until a person decides'
+  expect(becauseOf({ ...over, reason: failed })).toBe(
+    'The probe that was let go failed; the others were held until ada decided',
+  )
+  expect(becauseOf({ ...over, reason: '' })).toBe('Probes were held until ada decided.')
+  expect(becauseOf({ ...row, state: 'void', reason: '' })).toBe('Probes were held.')
 })
 
 it('wears green only for what was let happen, and not for what is set going', () => {

@@ -287,8 +287,21 @@ const untilDecided = /; (?:its probes are held|no other goes) until you decide$/
 /** The question's sentence; of one that is over, with what waited for the answer in the past. */
 export function headlineOf({ kind, state, sentence, by }: Headline): string {
   if (kind !== 'circuit' || state === 'open') return sentence
-  const until = by === undefined ? '' : ` until ${by === 'silence' ? 'silence' : plainActor(by)} decided`
-  return sentence.replace(untilDecided, `; its probes were held${until}`)
+  return sentence.replace(untilDecided, `; its probes were held${untilWords(by)}`)
+}
+
+/** What the reason of such a question says while it is open (lib/worker/circuit-questions.ts, lib/engine/decide-steps.ts). */
+const heldUntil = /\b(probes|the others) are held until (?:a person|someone) decides/i
+
+/** Why it is asked, as a sentence's words; of a question that is over, with what waited for the answer in the past. */
+export function becauseOf({ kind, state, reason, by }: Headline & Pick<ApprovalCard, 'reason'>): string {
+  const because = reason || kindWords[kind].because
+  if (kind !== 'circuit' || state === 'open') return because
+  return because.replace(heldUntil, (_, what: string) => `${what} were held${untilWords(by)}`)
+}
+
+function untilWords(by: string | undefined): string {
+  return by === undefined ? '' : ` until ${by === 'silence' ? 'silence' : plainActor(by)} decided`
 }
 
 type Headline = Pick<ApprovalRow, 'kind' | 'state' | 'sentence' | 'by'>
