@@ -16,11 +16,12 @@ import { decidedOnSeen } from '@/lib/view/act-words'
 import { beginsRuns } from '@/lib/view/child-kinds'
 import { consequenceSentence } from '@/lib/view/consequence-words'
 import type { NodeFrame } from '@/lib/view/frame'
-import { agentName, asSentence } from '@/lib/view/plain-words'
+import { agentName } from '@/lib/view/plain-words'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { StateEntry } from '@/lib/view/state-entry'
 import type { VisitView } from '@/lib/view/visit-view'
 import type { RunDetail } from '@/lib/view/wire'
+import { undoWords } from './undo-words'
 
 /** What there is to know of a visit, fact by fact. */
 export function VisitFacts({
@@ -59,7 +60,7 @@ export function VisitFacts({
       )}
       {visit.checkpoint && !frame.irreversible && (
         <Fact label="Undo">
-          <Undo visit={visit} words={beginsRuns(frame.kind) ? kind?.checkpoint?.undo : undefined} />
+          <Undo run={run} visit={visit} words={beginsRuns(frame.kind) ? kind?.checkpoint?.undo : undefined} />
         </Fact>
       )}
       {frame.irreversible && (
@@ -226,14 +227,18 @@ const undoneWords: Record<RollbackStatus, string> = {
   failed: 'Taking it back failed.',
 }
 
-/** `words` where the kind says it better than the checkpoint, whose sentence is that of the action. */
-function Undo({ visit, words }: { visit: VisitView; words: string | undefined }) {
-  const { checkpoint } = visit
+/** `words` where the kind says it better than the action. */
+function Undo({ run, visit, words }: { run: string; visit: VisitView; words: string | undefined }) {
+  const { action, checkpoint } = visit
+  const isAsked = checkpoint !== undefined && !checkpoint.undone && words === undefined
+  const read = useValue(run, action, isAsked)
+  // For a moment nothing, rather than one sentence and then another.
+  if (read.isLoading) return null
   if (!checkpoint) return null
   if (checkpoint.undone) return <>{undoneWords[checkpoint.undone.status]}</>
   return (
     <>
-      {words ?? asSentence(checkpoint.description)}{' '}
+      {words ?? undoWords(read.data?.json, checkpoint.undo)}{' '}
       <Sub>
         Sealed <Moment at={checkpoint.at} />
       </Sub>
