@@ -60,7 +60,7 @@ export function PlanGraph({
 /** What the washes mean, with how many steps wear each. */
 function Legend({ plan, stands }: { plan: RollbackPlanView; stands: readonly StepStand[] }) {
   return (
-    <span className="flex gap-4 text-ink-2">
+    <span className="rg-legend flex flex-wrap gap-x-4 gap-y-0.5 text-ink-2">
       {legendOf(stands, plan).map(({ fate, legend, n }) => {
         const Shape = fateIcons[fate]
         return (

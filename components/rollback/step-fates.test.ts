@@ -40,7 +40,7 @@ describe('the steps of a preview', () => {
     expect(steer).toMatchObject({ fate: 'changed', word: 'changed since' })
     expect(legend(previewStands(plan, false))).toEqual([
       'Restored 1',
-      'Changed since, left as it is until you say so 1',
+      'Changed since, left until you say so 1',
       'Only set back 1',
       'Stays as it is 1',
     ])

@@ -21,7 +21,7 @@ export const fateWords: Record<StepFate, FateWords> = {
   compensated: { word: 'compensated', legend: 'Compensated', asked: 'compensate' },
   changed: {
     word: 'changed since',
-    legend: 'Changed since, left as it is until you say so',
+    legend: 'Changed since, left until you say so',
     asked: 'nothing until you say so',
   },
   irreversible: {
