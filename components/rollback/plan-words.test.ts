@@ -5,12 +5,14 @@ import {
   buttonWords,
   changedSteps,
   nodeFates,
+  notDoneWords,
   overwriteWords,
   planChanges,
   planName,
   planSentenceOf,
   resultWords,
   sentenceOf,
+  shownInstead,
   whyNot,
 } from './plan-words'
 
@@ -99,6 +101,16 @@ describe('the words of a plan', () => {
     expect(resultWords('failed', [act('restore', 'failed'), handed], 0)).toBe(
       'Nothing was taken back; 1 step handed to a person, 1 failed; the run stands still.',
     )
+  })
+  it('tell who held it for a plan that is no longer so what to do', () => {
+    expect(notDoneWords).toBe(
+      'Not done: the plan changed while you held. Look at what is new above, then hold again.',
+    )
+  })
+  it('say what is shown instead of a rollback that there is none of', () => {
+    expect(shownInstead({ status: 'executing' })).toBe('the one under way is shown')
+    expect(shownInstead({ status: 'partial' })).toBe('its last rollback is shown')
+    expect(shownInstead(undefined)).toBe('a preview is shown')
   })
   it('say why it cannot be pressed', () => {
     expect(whyNot(plan({}))).toContain('nothing to take back')

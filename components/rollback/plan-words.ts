@@ -6,7 +6,7 @@ import { count } from '@/lib/ui/format-time'
 import { shortId } from '@/lib/ui/short-id'
 import { beginsRuns } from '@/lib/view/child-kinds'
 import { agentName } from '@/lib/view/plain-words'
-import type { PlanFate, PlanStep, RollbackActView, RollbackPlanView } from '@/lib/view/wire'
+import type { PlanFate, PlanStep, RollbackActView, RollbackPlanView, RollbackView } from '@/lib/view/wire'
 
 /** `changed`: it would be restored, but somebody else changed its target since, and nobody said to put it back. */
 export type StepFate = PlanFate | 'changed'
@@ -101,6 +101,10 @@ function sentenceCase(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 }
 
+/** Beside the button, once it was held for a plan that is no longer so. */
+export const notDoneWords =
+  'Not done: the plan changed while you held. Look at what is new above, then hold again.'
+
 /** Why the button is off, in one sentence; undefined when it may be pressed. */
 export function whyNot(plan: RollbackPlanView): string | undefined {
   if (plan.forbidden) return plan.forbidden.sentence
@@ -159,6 +163,12 @@ export function changedSteps({ steps }: Pick<RollbackPlanView, 'steps'>): PlanSt
 /** The word that puts them back nevertheless: "Put it back all the same (1 target changed since)". */
 export function overwriteWords(n: number): string {
   return `${overwriteName(n)} (${count(n, 'target')} changed since)`
+}
+
+/** What a page shows where its address names a rollback that is none of the run. */
+export function shownInstead(rollback: Pick<RollbackView, 'status'> | undefined): string {
+  if (!rollback) return 'a preview is shown'
+  return rollback.status === 'executing' ? 'the one under way is shown' : 'its last rollback is shown'
 }
 
 /** Up to so many steps that are only set back are listed one by one. */

@@ -1,5 +1,5 @@
 'use client'
-import { useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from '@/components/ui/button'
 import { cx } from '@/components/ui/cx'
 import { ErrorNote } from '@/components/ui/error-note'
@@ -27,6 +27,7 @@ import { PlanGraph } from './plan-graph'
 import {
   buttonWords,
   changedSteps,
+  notDoneWords,
   type PlanChange,
   planChanges,
   planKey,
@@ -229,6 +230,8 @@ export function Preview({
                   The rollback is asked for. Every target is looked at once more before it begins; one that
                   does not answer is waited for, a few seconds long.
                 </span>
+              ) : changes && !whyNot(plan) ? (
+                <span className="text-failed-ink">{notDoneWords}</span>
               ) : !detail.may.rollBack ? (
                 'Rolling back needs the role operator; ask someone who holds it.'
               ) : (
@@ -252,8 +255,15 @@ function conflictIn(error: unknown): string | undefined {
 
 /** After a 409: that nothing was done comes first, then what is different. */
 function Changed({ changes }: { changes: PlanChange[] }) {
+  const place = useRef<HTMLDivElement>(null)
+  // Whoever held the button may have scrolled past it. It is there at once, without a motion that somebody may not want.
+  useEffect(() => place.current?.scrollIntoView({ block: 'nearest', behavior: 'instant' }), [])
   return (
-    <div role="alert" className="mb-4 flex gap-2 rounded-r2 border border-line-strong px-3 py-2">
+    <div
+      ref={place}
+      role="alert"
+      className="scroll-mt-5 mb-4 flex gap-2 rounded-r2 border border-line-strong px-3 py-2"
+    >
       <span className="mt-0.5">
         <StateShape state="failed" />
       </span>

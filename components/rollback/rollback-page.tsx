@@ -26,6 +26,7 @@ import { useRunDetail } from '@/lib/ui/run-queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RollbackPlanView, RollbackView, RunDetail } from '@/lib/view/wire'
+import { shownInstead } from './plan-words'
 import { Preview } from './preview'
 import { type Asked, Progress } from './progress'
 
@@ -94,7 +95,7 @@ function Loaded({
       : undefined
   const named = search.get('rollback')
   const isUnknown = named !== null && rollback?.id !== named && !begun && ledger.status !== 'reading'
-  const instead = rollback ? 'the one under way is shown' : 'a preview is shown'
+  const instead = shownInstead(rollback)
   const missing = isUnknown
     ? { what: 'rollback', asked: named, where: 'of this run', instead }
     : !rollback && asked !== '' && asked !== node
