@@ -17,8 +17,8 @@ const root = path.resolve(import.meta.dirname, '..')
 
 /** Words shared across rooms, types alone: they may be imported wherever the table says `terms`. */
 const terms = ['hitl/terms', 'rollback/terms', 'checkpoint/terms', 'breaker/terms', 'pool/terms']
-/** The plan's words and counts, and which of two rollbacks is broader: the preview says what the server would. */
-const planWords = ['rollback/conflict', 'rollback/counts', 'rollback/sentence']
+/** The plan’s words and counts, which of two rollbacks is broader, and what one sets back: screens say what the server would. */
+const planWords = ['rollback/conflict', 'rollback/counts', 'rollback/outcome', 'rollback/sentence']
 const engineMay = 'base ect workflow nodes policy breaker pool checkpoint rollback hitl triggers'.split(' ')
 const workerMay = [...engineMay, 'engine', 'store', 'runners']
 const serverMay = [...workerMay, 'formats', 'view', 'worker', 'auth']

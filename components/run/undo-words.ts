@@ -1,5 +1,4 @@
-import type { Json } from '@/lib/base/json'
-import { isJsonObject } from '@/lib/base/json'
+import { isJsonObject, type Json } from '@/lib/base/json'
 import type { UndoMethod } from '@/lib/checkpoint/terms'
 import { asSentence } from '@/lib/view/plain-words'
 
