@@ -6,12 +6,13 @@ import { links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
 import type { RunRow } from '@/lib/view/wire'
 
-/** How far a run is: "7 of 12". */
+/** How far a run is: "7 of 12", and what went wrong in it as its page counts it. */
 export function Steps({ run }: { run: RunRow }) {
   return (
     <span className="num whitespace-nowrap">
       {run.doneCount} of {run.nodeCount}
       {run.failedCount > 0 && <span className="pl-2 text-failed-ink">{run.failedCount} failed</span>}
+      {run.escalatedCount > 0 && <span className="pl-2 text-escal-ink">{run.escalatedCount} escalated</span>}
     </span>
   )
 }

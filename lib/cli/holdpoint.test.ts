@@ -279,7 +279,7 @@ describe('holdpoint export and verify', () => {
       checkpoints: [],
       projection: {
         ...{ status: 'running', startedAt: now, updatedAt: now, nodeCount: 3, doneCount: 0, failedCount: 0 },
-        ...{ openApprovals: 0, dueAt: null },
+        ...{ escalatedCount: 0, openApprovals: 0, dueAt: null },
       },
       approvals: [],
     })

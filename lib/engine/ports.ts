@@ -70,6 +70,7 @@ export interface RunProjection {
   nodeCount: number
   doneCount: number
   failedCount: number
+  escalatedCount: number
   openApprovals: number
   /** When a worker should look again, ms since the epoch; null when only a command can move the run. */
   dueAt: number | null

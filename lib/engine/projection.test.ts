@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { graphOf } from '@/lib/workflow/graph-fixture'
-import { approvalAsked, begun, done, planOf, rollbackAsked, runOf, started } from './histories'
+import { approvalAsked, begun, done, failed, planOf, rollbackAsked, runOf, started } from './histories'
 import { projectionOf } from './projection'
 
 const pair = graphOf({ a: {}, b: {} })
@@ -17,4 +17,11 @@ it('says of a run whose rollback waits for a person that it waits', () => {
   expect(status(begun(), started('a'), done('a'), approvalAsked('b'), rollbackAsked('a', 'single'))).toBe(
     'rolling_back',
   )
+})
+
+it('counts a step that was handed to a person as that, not as failed', () => {
+  const both = [begun(), started('a'), failed('a'), started('b'), failed('b')]
+  const handed = approvalAsked('b', { kind: 'irreversible_failed' })
+  expect(projectionOf(runOf(pair, both), 0)).toMatchObject({ failedCount: 2, escalatedCount: 0 })
+  expect(projectionOf(runOf(pair, [...both, handed]), 0)).toMatchObject({ failedCount: 1, escalatedCount: 1 })
 })

@@ -187,7 +187,7 @@ function fence(write: Write, commit: Commit): void {
   const { runId, expectedSeq, lease, create, projection: p } = commit
   const seq = expectedSeq + commit.rows.length
   const times = [p.endedAt ?? null, p.updatedAt, p.dueAt] as const
-  const counts = [p.nodeCount, p.doneCount, p.failedCount, p.openApprovals] as const
+  const counts = [p.nodeCount, p.doneCount, p.failedCount, p.escalatedCount, p.openApprovals] as const
   const moving = [seq, p.status, p.terminal ?? null, p.stopped ?? null, ...times, ...counts] as const
   const isOfAnother = lease !== undefined && lease.runId !== runId
   if (isOfAnother) {
@@ -296,7 +296,7 @@ function writeApproval(write: Write, runId: RunId, approval: Commit['approvals']
  */
 const movingColumns = [
   ...['seq', 'status', 'terminal', 'stopped', 'ended_at', 'updated_at', 'due_at'],
-  ...['node_count', 'done_count', 'failed_count', 'open_approvals'],
+  ...['node_count', 'done_count', 'failed_count', 'escalated_count', 'open_approvals'],
 ]
 
 function writeStatements(db: Database, limits: CheckpointLimits | undefined) {

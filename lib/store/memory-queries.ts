@@ -194,7 +194,7 @@ function likePart(text: string): RegExp {
 }
 
 function isFailing(run: RunRecord): boolean {
-  if (run.status !== 'ended') return run.status !== 'rolled_back' && run.failedCount > 0
+  if (run.status !== 'ended') return run.status !== 'rolled_back' && run.failedCount + run.escalatedCount > 0
   if (run.stopped !== undefined) return run.stopped === 'flagged'
   return run.terminal !== undefined && ['failed', 'partial', 'escalated'].includes(run.terminal)
 }

@@ -87,10 +87,13 @@ function after(cursor: string | undefined): Prisma.RunWhereInput[] {
   return [{ OR: [{ startedAt: { lt: startedAt } }, { startedAt, id: { lt: id } }] }]
 }
 
-/** Went wrong and nobody has dealt with it: under way with failed steps, or ended in anything but success, a cancellation or a rollback, or flagged since. */
+/** Went wrong and nobody has dealt with it: under way with failed or escalated steps, or ended in anything but success, a cancellation or a rollback, or flagged since. */
 const isFailing: Prisma.RunWhereInput = {
   OR: [
-    { status: { notIn: ['ended', 'rolled_back'] }, failedCount: { gt: 0 } },
+    {
+      status: { notIn: ['ended', 'rolled_back'] },
+      OR: [{ failedCount: { gt: 0 } }, { escalatedCount: { gt: 0 } }],
+    },
     { status: 'ended', terminal: { in: ['failed', 'partial', 'escalated'] }, stopped: null },
     // Without the first of these its negation would be unknown, not true, of a run that was never stopped.
     { status: 'ended', AND: [{ stopped: { not: null } }, { stopped: 'flagged' }] },
@@ -147,6 +150,7 @@ function toRecord(row: Run): RunRecord {
     nodeCount: row.nodeCount,
     doneCount: row.doneCount,
     failedCount: row.failedCount,
+    escalatedCount: row.escalatedCount,
     openApprovals: row.openApprovals,
     dueAt: row.dueAt === null ? null : Number(row.dueAt),
     ...(leaseOwner !== null && {

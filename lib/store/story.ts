@@ -23,6 +23,7 @@ export const running: RunProjection = {
   nodeCount: 3,
   doneCount: 0,
   failedCount: 0,
+  escalatedCount: 0,
   openApprovals: 0,
   dueAt: 1_000,
 }

@@ -17,6 +17,7 @@ export function runRowOf(run: RunHeader & RunProjection): RunRow {
     nodeCount: run.nodeCount,
     doneCount: run.doneCount,
     failedCount: run.failedCount,
+    escalatedCount: run.escalatedCount,
     openApprovals: run.openApprovals,
     parent: run.parent && {
       run: run.parent.runId,

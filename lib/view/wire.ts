@@ -74,7 +74,9 @@ export interface RunRow {
   updatedAt: number
   nodeCount: number
   doneCount: number
+  /** Steps that stand as failed, and those that were handed to a person; what was taken back is neither. */
   failedCount: number
+  escalatedCount: number
   openApprovals: number
   /** The step of another run that began it. */
   parent?: { run: string; node: string; visit: number; index: number }
@@ -194,6 +196,8 @@ export interface ApprovalCard extends ApprovalRow {
   action: string
   target: string
   preview?: ActionPreview
+  /** Of a step that was done and that a rollback could not undo: what it did, and the digest of its action. */
+  did?: { action: string; preview: ActionPreview }
   /** Kind of the step that is held: `pause_for_approval`; absent when its action cannot be read. */
   stepKind?: string
   /** The action in the kind's own terms; present when it may be edited. */

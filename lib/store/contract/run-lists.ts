@@ -138,8 +138,11 @@ export function listingRuns(store: () => Store): void {
       endedSince: 1,
     })
     expect(await store().runs.counts(2_001)).toMatchObject({ failing: 2, endedSince: 0 })
+    const handed = await start(3_500, { status: 'paused', escalatedCount: 1 })
+    expect(await store().runs.get(handed)).toMatchObject({ failedCount: 0, escalatedCount: 1 })
+    expect(await list({ failing: true })).toEqual([handed, stuck, old])
     await start(4_000, { status: 'ended', terminal: 'rolled_back', failedCount: 1, endedAt: 5_000 })
-    expect(await store().runs.count({ failing: true })).toBe(2)
+    expect(await store().runs.count({ failing: true })).toBe(3)
   })
 
   it('tells what somebody cancelled, and what came to a limit, from what failed', async () => {
