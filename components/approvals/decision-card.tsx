@@ -211,12 +211,18 @@ function Preview({
   changed: ChangedPreview | undefined
   compact: boolean
 }) {
+  const shown = card.preview ?? card.did?.preview
   const aside = !compact && (
     <span className="max-md:hidden">
-      digest <CopyId id={card.action} what="digest" className="text-ink-2" />
+      digest{' '}
+      <CopyId
+        id={card.preview ? card.action : (card.did?.action ?? card.action)}
+        what="digest"
+        className="text-ink-2"
+      />
     </span>
   )
-  if (!card.preview) {
+  if (!shown) {
     // What failed says itself what it did; a step that is held should have shown what it would do.
     if (card.kind !== 'approval') return null
     return (
@@ -240,8 +246,8 @@ function Preview({
       <TextBlock title={preview.title} text={preview.text} aside={aside} />
     )
   const seen = changed ?? (card.decision?.seen && { preview: card.decision.seen })
-  if (!seen) return drawn(card.preview)
-  return <ChangedSinceAsked asked={card.preview} seen={seen} decided={card.decision} draw={drawn} />
+  if (!seen) return drawn(shown)
+  return <ChangedSinceAsked asked={shown} seen={seen} decided={card.decision} draw={drawn} />
 }
 
 /** Two answers to a row, in an inspector. */

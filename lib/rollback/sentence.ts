@@ -81,6 +81,11 @@ export function stepSentence(
   }
 }
 
+/** The question to a person about a step that a rollback reached and that cannot be undone; its card shows what it did. */
+export function irreversibleSentence(step: SaidStep): string {
+  return `"${step.label}" cannot be undone: see what it did to ${targetOf(step)}`
+}
+
 /** What stands in the way of putting a target back that is not as the run left it. */
 export function changedSentence(step: SaidStep, changedBy: ChangedBy | undefined, run: string): string {
   const since = `${targetOf(step)} was changed since "${step.label}" by ${whoChanged(changedBy, run)}`

@@ -1,5 +1,6 @@
 /** Questions to people: rows of the inbox, the decision card, and the one way to decide. */
 import { actorOf, type Principal } from '@/lib/auth/principal'
+import type { Hash } from '@/lib/base/hash'
 import { isJsonObject, type JsonObject } from '@/lib/base/json'
 import { isProblem, Problem } from '@/lib/base/problem'
 import type { ActionRef } from '@/lib/engine/commands'
@@ -10,6 +11,7 @@ import { silenceWords } from '@/lib/hitl/silence'
 import type { Verdict } from '@/lib/hitl/terms'
 import { isEditable, verdictsOf } from '@/lib/hitl/verdicts'
 import { type Action, EffectFailed, type Preview } from '@/lib/runners/runner'
+import { previewText } from '@/lib/runners/words'
 import type { ApprovalRecord } from '@/lib/store/store'
 import { consequenceOf } from '@/lib/view/frame'
 import { mayOverwrite, type RollbackWarning, warningOf } from '@/lib/view/warning'
@@ -117,6 +119,7 @@ export async function approvalCardOf(
     action: approval.action,
     target: approval.target,
     preview: preview || undefined,
+    ...(noted.did && (await didOf(installation, noted.did))),
     stepKind: known?.kind,
     editable: isEditable(approval.kind) && known && Object.keys(known.do).length > 0 ? known.do : undefined,
     undo: known?.undo && { method: known.undo, sentence: known.undoSentence ?? '' },
@@ -146,12 +149,32 @@ export async function approvalCardOf(
   }
 }
 
+/** What a step that stays done did: as it was shown before, and otherwise its action in its own words. */
+async function didOf(
+  { store: { ledger } }: Installation,
+  { action, preview }: Done,
+): Promise<Pick<ApprovalCard, 'did'> | undefined> {
+  const shown = preview && ((await readJson(ledger, preview)) as unknown as Preview | undefined)
+  if (shown) return { did: { action, preview: shown } }
+  const known = (await readJson(ledger, action)) as unknown
+  if (!isAction(known)) return undefined
+  const text = previewText(JSON.stringify(known.do, null, 2))
+  return { did: { action, preview: { show: 'text', title: known.sentence, text } } }
+}
+
 function isAction(value: unknown): value is Action {
   return isJsonObject(value) && isJsonObject(value.do) && typeof value.kind === 'string'
 }
 
+/** The action of a step that was done; with the preview that it was approved on, where it was as that said. */
+interface Done {
+  action: Hash
+  preview?: Hash
+}
+
 interface NotedApproval {
   approval: Approval
+  did: Done | undefined
   failure: string | undefined
   touches: ApprovalCard['touches']
   about: NotedAbout | undefined
@@ -182,6 +205,7 @@ function noteApproval(run: Run, id: string): NotedApproval {
     }))
   return {
     approval: structuredClone(approval),
+    did: doneOf(run, approval),
     failure: failureOf(run, approval),
     touches: { agents: [...agents], later },
     about: noteAbout(run, approval),
@@ -190,6 +214,17 @@ function noteApproval(run: Run, id: string): NotedApproval {
     startedBy: run.start?.by ?? '',
     startedAt: run.start?.at ?? 0,
   }
+}
+
+function doneOf(run: Run, { kind, node, visit }: Approval): Done | undefined {
+  const then = run.visits.get(node)
+  if (kind !== 'rollback_escalated' || then?.visit !== visit || !then.action) return undefined
+  const { action } = then
+  const asked = [...run.approvals.values()].find(
+    (one) => one.node === node && one.visit === visit && one.action === action && one.preview !== undefined,
+  )
+  const preview = asked?.state.status === 'decided' ? (asked.state.seen ?? asked.preview) : asked?.preview
+  return { action, ...(preview && { preview }) }
 }
 
 function failureOf(run: Run, approval: Approval): string | undefined {

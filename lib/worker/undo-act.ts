@@ -16,6 +16,7 @@ import type { LeaseRef } from '@/lib/engine/ports'
 import type { CheckpointRef } from '@/lib/engine/run'
 import { statusWithoutAct } from '@/lib/rollback/outcome'
 import type { PlannedStep } from '@/lib/rollback/plan'
+import { irreversibleSentence } from '@/lib/rollback/sentence'
 import type { RollbackStatus } from '@/lib/rollback/terms'
 import { actKey } from '@/lib/rollback/votes'
 import { EffectFailed, type Evidence, type Snapshot } from '@/lib/runners/runner'
@@ -132,9 +133,13 @@ export class UndoAct implements Act {
   /** Undoes the step, or hands it to a person. `began`: the token of its beginning, where it was begun already. */
   async run(began?: string): Promise<RollbackStatus> {
     const { step } = this
-    const without = statusWithoutAct(step.fate)
-    if (without !== undefined) return this.handOver(without, step.sentence)
     const { ref, begun } = await this.noted()
+    const without = statusWithoutAct(step.fate)
+    if (without !== undefined) {
+      const said = { label: step.label, ...(ref && { checkpoint: ref }) }
+      const sentence = step.fate === 'irreversible' ? irreversibleSentence(said) : undefined
+      return this.handOver(without, step.sentence, { ...(sentence && { sentence }) })
+    }
     if (!ref) return this.handOver('failed', `The checkpoint of ${step.label} is not in the ledger`)
     // An earlier worker began it and was lost.
     if (begun !== undefined && ref.undo === 'compensate') {
@@ -207,17 +212,20 @@ export class UndoAct implements Act {
     return this.handOver('escalated', 'The rollback ran out of time before this step')
   }
 
-  /** Records that this step was not undone; and asks a person about it, unless one knows already. */
+  /** Records that this step was not undone, `why`; and asks a person about it, with `sentence`, unless one knows already. */
   async handOver(
     status: RollbackStatus,
     why: string,
-    { role, silently = false }: { role?: string; silently?: boolean } = {},
+    {
+      role,
+      silently = false,
+      sentence = `${this.step.label} was not undone: ${why}`,
+    }: { role?: string; silently?: boolean; sentence?: string } = {},
     more: Partial<Answer> = {},
   ): Promise<RollbackStatus> {
     const { step } = this
     const { rollback } = this.of
     const asked = role ?? (await this.noted()).role
-    const sentence = `${step.label} was not undone: ${why}`
     await this.end(
       {
         type: 'act_ended',

@@ -5,6 +5,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { labId } from '@/examples/lab/lab-agent'
 import type { RunId } from '@/lib/base/ids'
+import type { ApprovalCard } from '@/lib/view/wire'
+import { getApproval } from '../handlers/approvals'
 import type { Browser } from '../testing/console'
 import { type LabName, LabScene, oneStep } from '../testing/lab-scene'
 
@@ -82,7 +84,19 @@ it('opens three breakers on one monitor, asks once, and takes the failover back 
   expect(status).toBe('partial')
   expect(states()).toEqual(before)
   const escalated = await scene.question(failover, 'rollback_escalated')
-  expect(escalated.node).toBe('tell-noc')
+  expect(escalated).toMatchObject({
+    node: 'tell-noc',
+    sentence: '"Mail the operators on call" cannot be undone: see what it did to noc@example.com',
+  })
+  const card = await otto.ask<ApprovalCard>(getApproval, 'GET', { params: { approval: escalated.id } })
+  expect(card.body.did).toEqual({
+    action: await scene.look(failover, ({ visits }) => visits.get('tell-noc')?.action),
+    preview: {
+      show: 'text',
+      title: expect.stringContaining('noc@example.com: Traffic moves to transit-b'),
+      text: expect.stringContaining('"operation": "send-mail"'),
+    },
+  })
 })
 
 describe('an agent that dies between prepare and execute', () => {
