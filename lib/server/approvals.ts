@@ -166,7 +166,7 @@ function isAction(value: unknown): value is Action {
   return isJsonObject(value) && isJsonObject(value.do) && typeof value.kind === 'string'
 }
 
-/** The action of a step that was done; with the preview that it was approved on, where it was as that said. */
+/** The action of a step that was done, and the preview that it was approved on, where it was. */
 interface Done {
   action: Hash
   preview?: Hash

@@ -5,7 +5,7 @@
  *
  *   asked   describe ─▶ preview, in the question's token
  *   opened  describe ─▶ the same difference: nothing to say
- *                    ─▶ another one: it is shown, with the hash to decide on
+ *                    ─▶ another one: what changed and the new one are shown, with the hash to decide on
  *   decided describe ─▶ that hash still: the decision's token names what the person saw (`hp.seen`)
  *                    ─▶ another one: refused, to be looked at again
  *
