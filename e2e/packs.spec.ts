@@ -242,9 +242,7 @@ test.describe
         event: 'Perhaps',
       })
       expect(refused.status).toBe(400)
-      expect(refused.body.detail).toBe(
-        '"Perhaps" is no event of "await approval"; give Approved or Rejected.',
-      )
+      expect(refused.body.detail).toBe('"Perhaps" is no event of await_approval; give Approved or Rejected.')
       expect(refused.body.events).toEqual(['Approved', 'Rejected'])
     })
   })

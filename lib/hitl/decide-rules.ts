@@ -81,7 +81,7 @@ export function refusalOf(question: Question, decider: Decider, decision: Decisi
  * hybrid state takes while its prompt is at work. The same codes as `refusalOf`, without those of a question's state.
  */
 export function eventGivenRefusal(
-  state: Pick<Question, 'node' | 'visit' | 'role' | 'events' | 'slots'>,
+  state: Pick<Question, 'node' | 'label' | 'visit' | 'role' | 'events' | 'slots'>,
   decider: Decider,
   given: Required<Pick<Decision, 'event' | 'artifacts'>>,
 ): Problem | undefined {

@@ -13,6 +13,7 @@ import type { IdempotentAnswer } from '@/lib/engine/ports'
 import type { Approval, Run } from '@/lib/engine/run'
 import { eventGivenRefusal } from '@/lib/hitl/decide-rules'
 import type { GraphNode } from '@/lib/workflow/graph'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { decideApproval } from './approvals'
 import { eventTerms, slotValues } from './events'
 import type { Installation } from './installation'
@@ -50,7 +51,8 @@ export async function giveEvent(
   const { waiting, terms } = await installation.book.read(runId, (run) => {
     const found = waitingFor(run, wish)
     const node = found.how === 'question' ? found.approval.node : found.node
-    return { waiting: structuredClone(found), terms: eventTerms(run, node) }
+    const terms = { ...eventTerms(run, node), label: labelOf(run.graph, node) }
+    return { waiting: structuredClone(found), terms }
   })
   const { event, comment, artifacts = {}, answer } = wish
   if (waiting.how === 'question') {
