@@ -16,21 +16,21 @@ it('shows first what somebody else changed, also where the step leaves that line
   expect(differencesOf(asked, now, undefined)).toEqual([
     {
       value: 'since',
-      word: 'What changed since',
+      word: 'What changed',
       preview: {
         show: 'diff',
-        title: 'bgp.conf, since it was asked',
+        title: 'bgp.conf',
         before: 'a\nb\nc\n',
         after: 'theirs\nb\nc\n',
       },
     },
     { value: 'now', word: 'As it is now', preview: now },
-    { value: 'asked', word: 'As it was asked', preview: asked },
+    { value: 'asked', word: 'As asked', preview: asked },
   ])
   expect(differencesOf(asked, now, decision).map(({ word }) => word)).toEqual([
-    'What had changed',
+    'What changed',
     'As decided',
-    'As it was asked',
+    'As asked',
   ])
 })
 

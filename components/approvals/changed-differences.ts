@@ -17,26 +17,25 @@ export function differencesOf(
   seen: ActionPreview,
   decided: ApprovalCard['decision'],
 ): ShownDifference[] {
-  const since = sinceAsked(asked, seen, decided !== undefined)
+  const since = sinceAsked(asked, seen)
   return [
     ...(since
       ? [
           {
             value: 'since',
-            word: decided ? 'What had changed' : 'What changed since',
+            word: 'What changed',
             preview: since,
           } as const,
         ]
       : []),
     { value: 'now', word: decided ? 'As decided' : 'As it is now', preview: seen },
-    { value: 'asked', word: 'As it was asked', preview: asked },
+    { value: 'asked', word: 'As asked', preview: asked },
   ]
 }
 
-function sinceAsked(asked: ActionPreview, seen: ActionPreview, decided: boolean): ActionPreview | undefined {
+function sinceAsked(asked: ActionPreview, seen: ActionPreview): ActionPreview | undefined {
   if (asked.show !== 'diff' || seen.show !== 'diff' || asked.before === seen.before) return undefined
-  const until = decided ? 'from asked to decided' : 'since it was asked'
-  return { show: 'diff', title: `${seen.title}, ${until}`, before: asked.before, after: seen.before }
+  return { show: 'diff', title: seen.title, before: asked.before, after: seen.before }
 }
 
 /** What a decision means then; of one that was made, what it was made on. `since`: what is there is not as it was. */

@@ -213,7 +213,9 @@ export function Preview({
                 />
               )}
             </Field>
-            <TimeLimit value={withinS} onChange={setWithinS} />
+            <div className="mt-3">
+              <TimeLimit value={withinS} onChange={setWithinS} />
+            </div>
             <HoldButton
               wraps
               className="mt-3 w-full"

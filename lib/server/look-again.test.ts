@@ -41,8 +41,8 @@ const ended = (run: RunId) =>
 const look = async ({ id }: Approval) =>
   (await otto.ask<ApprovalNow>(getApprovalNow, 'GET', { params: { approval: id } })).body
 
-const decide = ({ id, action }: Approval, seen?: string) =>
-  otto.ask(postDecision, 'POST', { params: { approval: id }, body: { verdict: 'approve', action, seen } })
+const decide = ({ id, action }: Approval, seen?: string, verdict = 'approve') =>
+  otto.ask(postDecision, 'POST', { params: { approval: id }, body: { verdict, action, seen } })
 
 describe('a file', () => {
   const at = () => path.join(scene.at.folder, 'files/conf/router.conf')
@@ -90,6 +90,17 @@ describe('a file', () => {
     const again = await look(question)
     expect((await decide(question, again.changed?.seen)).status).toBe(200)
     await ended(run)
+  })
+
+  it('that was changed again can be refused all the same', async () => {
+    const { run, question } = await asked(held)
+    fs.writeFileSync(at(), 'once\n')
+    const { changed } = await look(question)
+    fs.writeFileSync(at(), 'twice\n')
+    expect((await decide(question, changed?.seen, 'refuse')).status).toBe(200)
+    const decided = await scene.untilFact(run, 'approval_decided')
+    expect(decided).toMatchObject({ verdict: 'refuse' })
+    expect(decided.seen).toBeUndefined()
   })
 })
 

@@ -17,6 +17,7 @@ import { isProblem, Problem } from '@/lib/base/problem'
 import type { StoredValue } from '@/lib/engine/ports'
 import type { Approval, Run } from '@/lib/engine/run'
 import { stepOf } from '@/lib/hitl/decide-rules'
+import type { Verdict } from '@/lib/hitl/terms'
 import { type Action, EffectFailed, type Preview } from '@/lib/runners/runner'
 import type { ApprovalRecord } from '@/lib/store/store'
 import type { ApprovalNow } from '@/lib/view/wire'
@@ -106,16 +107,17 @@ function isSame(one: Diff, other: Diff): boolean {
 
 /**
  * What the person says they saw in place of what `question` asked, to be kept with the decision. Throws Problem
- * `approval_changed` where it is no longer so.
+ * `approval_changed` where it is no longer so and the step would act on it; whoever refuses is never held up by that.
  */
 export async function stillSeen(
   installation: Installation,
   record: ApprovalRecord,
   question: Parameters<typeof stepOf>[0],
-  seen: string,
-): Promise<StoredValue> {
+  { verdict, seen }: { verdict: Verdict; seen?: string },
+): Promise<StoredValue | undefined> {
   const changed = await changedPreview(installation, record)
-  if (changed?.stored.hash === seen) return changed.stored
+  if (changed?.stored.hash === seen) return changed?.stored
+  if (verdict !== 'approve') return undefined
   throw new Problem(
     'approval_changed',
     `What ${stepOf(question)} acts on is no longer as it was when you looked; look at the question again and decide on what is there now.`,
