@@ -16,6 +16,7 @@ import { visitOf } from '@/lib/engine/visit-states'
 import { restsOnWords } from '@/lib/view/fork-rests'
 import type { ForkDecision } from '@/lib/view/wire'
 import { readJson } from '@/lib/worker/run-book'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { type Forked, forkPointAt } from './fork-point'
 import type { Installation } from './installation'
 
@@ -86,7 +87,7 @@ async function decisionsOf(installation: Installation, runId: RunId, forked: For
     const seq = point.seqOf(visit.doneJti)
     const decision: ForkDecision = {
       node,
-      label: graph.nodes.get(node)?.label || node,
+      label: labelOf(graph, node),
       visit: carriedAs,
       ...(await decidedBy(installation, visit, asked)),
       at: await before(installation, runId, forked, visit, seq),

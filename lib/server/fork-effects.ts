@@ -12,6 +12,7 @@ import type { RunRecord } from '@/lib/store/store'
 import type { ForkEffect } from '@/lib/view/wire'
 import { maxCallDepth } from '@/lib/worker/child-runs'
 import { readJson } from '@/lib/worker/run-book'
+import { labelOf } from '@/lib/workflow/graph-index'
 import type { Installation } from './installation'
 
 /** Effects that are listed; a longer list says that there are more. */
@@ -108,7 +109,7 @@ function noteStep(
 ): Noted {
   const ref = visit.checkpoint ?? visit.firstCheckpoint
   const checkpoint = ref === undefined ? undefined : run.checkpoints.get(ref)
-  const label = run.graph.nodes.get(visit.node)?.label || visit.node
+  const label = labelOf(run.graph, visit.node)
   const { description: sentence = '', target = '' } = checkpoint ?? {}
   return {
     effect: {

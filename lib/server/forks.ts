@@ -26,7 +26,7 @@ import { readJson } from '@/lib/worker/run-book'
 import { jsonValue } from '@/lib/worker/values'
 import { leaseMs } from '@/lib/worker/worker'
 import type { ArtifactDeclaration, WorkflowGraph } from '@/lib/workflow/graph'
-import type { GraphIndex } from '@/lib/workflow/graph-index'
+import { type GraphIndex, labelOf } from '@/lib/workflow/graph-index'
 import { type TriggerKind, triggerInput } from '@/lib/workflow/trigger-input'
 import { type Resting, refuseEdits, restingOn } from './fork-decisions'
 import { effectsAfter } from './fork-effects'
@@ -228,7 +228,7 @@ function digestOf({ point }: Forked, view: Omit<ForkPlanView, 'digest'>): Hash {
 }
 
 function stepOf(graph: GraphIndex, { node, visit }: Pick<Visit, 'node' | 'visit'>): ForkStep {
-  return { node, label: graph.nodes.get(node)?.label || node, visit }
+  return { node, label: labelOf(graph, node), visit }
 }
 
 /** The last step that is carried of a walk, and the event it ended with. */

@@ -9,6 +9,7 @@ import type { CircuitParty } from '@/lib/view/circuit-wire'
 import type { AboutCircuit, AboutError, AboutRollback, QuestionAbout } from '@/lib/view/question-wire'
 import { rollbackViewOf } from '@/lib/view/rollback-view'
 import { readJson } from '@/lib/worker/run-book'
+import { labelOf } from '@/lib/workflow/graph-index'
 import type { Installation } from './installation'
 
 /** Breakers, and agents of a cascade, that a card names. */
@@ -73,8 +74,6 @@ export async function aboutOf(
   }
 }
 
-const labelOf = (run: Run, node: string) => run.graph.nodes.get(node)?.label || node
-
 function aboutRollback(run: Run, rollback: Rollback): AboutRollback {
   const { id, scope, only, node, by, reason, askedAt, before } = rollback
   const votes = [...rollback.votes.values()]
@@ -85,7 +84,7 @@ function aboutRollback(run: Run, rollback: Rollback): AboutRollback {
     scope,
     ...(only && { only }),
     node,
-    label: labelOf(run, node),
+    label: labelOf(run.graph, node),
     by,
     reason,
     askedAt,
@@ -107,7 +106,7 @@ function aboutRollback(run: Run, rollback: Rollback): AboutRollback {
         }) => ({
           node,
           visit,
-          label: labelOf(run, node),
+          label: labelOf(run.graph, node),
           agent,
           here: how === 'here' || agent === own,
           ...(why && { why }),
@@ -198,7 +197,7 @@ function noteCascade(run: Run, approval: Approval): NotedAbout | undefined {
       what: 'cascade',
       pattern,
       affected,
-      origin: { node, label: labelOf(run, node), visit },
+      origin: { node, label: labelOf(run.graph, node), visit },
       description,
       seenAt: at,
       token: jti,
@@ -228,7 +227,7 @@ function aboutError(run: Run, approval: Approval): AboutError | undefined {
     checkpoint: {
       token: checkpointId,
       node: signal.node,
-      label: labelOf(run, signal.node),
+      label: labelOf(run.graph, signal.node),
       visit: signal.visit,
       target: checkpoint?.target ?? '',
     },

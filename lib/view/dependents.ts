@@ -1,5 +1,6 @@
 import type { Run, Visit } from '@/lib/engine/run'
 import { readsOf } from '@/lib/engine/undoable'
+import { labelOf } from '@/lib/workflow/graph-index'
 
 /** A step that was made from what another one gave, at first hand or through steps between. */
 export interface Dependent {
@@ -34,7 +35,7 @@ export function dependentsOf(run: Run, node: string): Dependent[] {
       found.set(visit.node, {
         node: visit.node,
         visit: visit.visit,
-        label: run.graph.nodes.get(visit.node)?.label || visit.node,
+        label: labelOf(run.graph, visit.node),
         direct: from === node,
         reads: [from],
       })

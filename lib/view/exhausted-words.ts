@@ -5,6 +5,7 @@
 import type { ExhaustedLimit } from '@/lib/engine/facts'
 import type { Exhaustion, Run } from '@/lib/engine/run'
 import type { Budget } from '@/lib/workflow/graph'
+import { labelOf } from '@/lib/workflow/graph-index'
 
 /** The limit a run ended at, in words without a full stop; undefined for a run that came to none. */
 export function exhaustedWords(run: Run): string | undefined {
@@ -32,7 +33,7 @@ export function exhaustedWords(run: Run): string | undefined {
 function visitsWords(run: Run, found: Exhaustion | undefined, most: string): string {
   const node = found?.node
   if (node === undefined) return 'a state was entered as often as it may be'
-  const label = run.graph.nodes.get(node)?.label || node
+  const label = labelOf(run.graph, node)
   return `${label} was entered ${times(run.walk?.entered.get(node) ?? found?.bound ?? 0)}${most}`
 }
 

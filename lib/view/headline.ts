@@ -5,6 +5,7 @@ import { flaggedAfterEnd, isFlagged } from '@/lib/engine/flagged'
 import { endingOf } from '@/lib/engine/outcome'
 import { heldBy } from '@/lib/engine/rollback-question'
 import type { Run, RunStatus, Visit, VisitError } from '@/lib/engine/run'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { exhaustedWords } from './exhausted-words'
 import { plainActor, plainWords } from './plain-words'
 import { ranOut } from './ran-out'
@@ -110,7 +111,7 @@ function endedHeadline(run: Run, state: Extract<RunStatus, { status: 'ended' }>)
     const { error, since: at } = flagged.state
     return {
       shown: 'failed',
-      words: `flagged at ${run.graph.nodes.get(flagged.node)?.label || flagged.node}`,
+      words: `flagged at ${labelOf(run.graph, flagged.node)}`,
       ...whyOf(error.description),
       took: state.elapsedS * 1000,
       flagged: { at, before: run.walk ? 'completed' : 'succeeded' },
@@ -152,7 +153,7 @@ function endedHeadline(run: Run, state: Extract<RunStatus, { status: 'ended' }>)
 /** How a walk ended, in agentd's words, and where: it ends at a step, not when all are done. */
 function walkEnd(run: Run, { elapsedS }: { elapsedS: number }): Headline {
   const { status, lastNode, reason } = endingOf(run) ?? { status: 'errored', reason: '' }
-  const label = lastNode === undefined ? undefined : run.graph.nodes.get(lastNode)?.label || lastNode
+  const label = lastNode === undefined ? undefined : labelOf(run.graph, lastNode)
   const at = label === undefined ? '' : ` at ${label}`
   const took = elapsedS * 1000
   const words = `${status.replace('_', ' ')}${at}`
@@ -197,7 +198,7 @@ function failedStep(run: Run): FailedStep | undefined {
     const visit = run.visits.get(id)
     if (visit?.state.status !== 'failed' && visit?.state.status !== 'escalated') continue
     const { error } = visit.state
-    const label = run.graph.nodes.get(id)?.label || id
+    const label = labelOf(run.graph, id)
     const refused = error?.code === 'approval_refused' ? refusalOf(run, visit) : undefined
     if (!isFlagged(visit)) return { label, error, refused }
     flagged ??= { label, error }

@@ -4,6 +4,7 @@ import { holderAt } from '@/lib/engine/own-steps'
 import type { LeftState } from '@/lib/engine/ports'
 import type { Run } from '@/lib/engine/run'
 import { anyVisitOf } from '@/lib/engine/visit-states'
+import { labelOf } from '@/lib/workflow/graph-index'
 
 /** The states that these tokens say steps left at their targets, done or taken back; undefined where there are none. */
 export function leftStates(runId: RunId, run: Run, facts: readonly Fact[]): LeftState[] | undefined {
@@ -18,7 +19,7 @@ function leftBy(runId: RunId, run: Run, fact: Fact): LeftState | undefined {
   const holder = state && holderAt(run, fact.node)
   if (!state || holder === undefined) return undefined
   const { node, visit, at } = fact
-  return { holder, state, runId, node, visit, label: run.graph.nodes.get(node)?.label ?? node, at, undid }
+  return { holder, state, runId, node, visit, label: labelOf(run.graph, node), at, undid }
 }
 
 /** What a step left as it was is nobody's change. */

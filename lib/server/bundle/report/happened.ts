@@ -2,6 +2,7 @@
 import type { RunStatus } from '@/lib/engine/run'
 import type { Headline } from '@/lib/view/headline'
 import { asSentence, plainActor } from '@/lib/view/plain-words'
+import { labelOf } from '@/lib/workflow/graph-index'
 import type { DecisionClaim } from '../claims'
 import type { Evidence, RunEvidence } from '../evidence'
 import { counted, cut, listed, moment, span, thousands } from './words'
@@ -62,7 +63,7 @@ function errors({ notes, graph }: RunEvidence): string[] {
   )
   const first = failed[0]
   if (!first) return []
-  const label = graph.nodes.get(first.node)?.label || first.node
+  const label = labelOf(graph, first.node)
   const more = failed.length > 1 ? ` ${counted(failed.length - 1, 'more error')} followed.` : ''
   return [`${cut(label, 80)} failed: ${asSentence(cut(first.description, quotedChars))}${more}`]
 }
@@ -92,7 +93,7 @@ function people(decisions: readonly DecisionClaim[]): string[] {
 
 function rollbacks({ folded }: RunEvidence): string[] {
   return [...folded.rollbacks.values()].map(({ by, node, acts, status, reason }) => {
-    const label = folded.graph.nodes.get(node)?.label || node
+    const label = labelOf(folded.graph, node)
     const how = status === undefined ? 'is under way' : `ended ${status}`
     const why = reason === '' ? '' : ` (“${cut(reason, quotedChars)}”)`
     return `${plainActor(by)} took the run back to before ${cut(label, 80)}${why}: ${counted(acts.size, 'undo')}, and it ${how}.`
