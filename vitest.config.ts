@@ -5,6 +5,7 @@ export default defineConfig({
   resolve: { alias: { '@': path.resolve(import.meta.dirname) } },
   test: {
     include: ['{lib,components,examples,prisma}/**/*.test.{ts,tsx}'],
+    setupFiles: ['vitest.setup.ts'],
     // A simulation of 2,000 seeds is one test.
     testTimeout: 120_000,
     hookTimeout: 60_000,

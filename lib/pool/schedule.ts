@@ -18,7 +18,7 @@
  *      `starveAfterS` gets what is free. Both go on degraded.
  *
  * Memory and the like are handed out whole: the first critical step that does not fit keeps others from what is free,
- * or small steps would slip past it for ever.
+ * or small steps would slip past it for ever. A step held back by its own workflow's bounds keeps nobody waiting.
  *
  * Costs grow with workflows and places, not with how many wait; with several resources, with the longest line too.
  */
@@ -110,7 +110,7 @@ class Round {
   private readonly served = new Map<string, number>()
   private places: number
   private free: Resources
-  /** The first critical step that did not fit, for which the rest is kept. */
+  /** The first critical step that did not fit, for which the rest is kept while its workflow may begin one. */
   private kept?: PoolAsk
   private readonly oldWentFirst: Set<string>
   private quotaAt = Number.POSITIVE_INFINITY
@@ -153,7 +153,7 @@ class Round {
 
   private next(): PoolAsk | undefined {
     if (this.places <= 0) return undefined
-    this.kept ??= this.tooLarge()
+    if (!this.kept || !this.mayBegin(this.kept.workflow)) this.kept = this.tooLarge()
     const turns = this.turns()
     const top = Math.min(...turns.flatMap(({ first, old }) => [rankOf(first), rankOf(old)]))
     let best: Turn | undefined

@@ -470,6 +470,22 @@ describe('critical work', () => {
   })
 })
 
+it('keeps nothing free for a large critical step whose workflow has all the places it may', () => {
+  const seats = new Seats(
+    { connections: 3, connectionsPerWorkflow: 1, queuePerWorkflow: 8 },
+    { cpu: 4, memoryMb: 4 },
+  )
+  const critical = (id: string, workflow: string, memoryMb: number, since: number) =>
+    seats.join({ ...askFor(id, 'critical', 0), workflow, resources: { memoryMb }, since })
+  critical('large', 'ant', 3, 2)
+  critical('small', 'cat', 1, 3)
+  critical('other', 'bee', 2, 4)
+  critical('none', 'ant', 0, 5)
+  seats.servedAt.set('ant', 1).set('cat', 2)
+  // `other` leaves too little for `large`; then `none` takes the only place its workflow has.
+  expect(seats.schedule(10).start.map(({ id }) => id)).toEqual(['other', 'none', 'small'])
+})
+
 it('lets other work that can never have all it asks for go on with all there is', () => {
   const seats = new Seats({ connections: 4, connectionsPerWorkflow: 4, queuePerWorkflow: 64 }, { cpu: 2 })
   seats.join(askFor('large', 'normal', 8))
