@@ -6,7 +6,8 @@ import { mintUuid, runIdOf } from '@/lib/base/ids'
 import { chainHashSync, firstPrevHashSync } from '@/lib/ect/chain-node'
 import { HEAD_EVERY_TOKENS } from '@/lib/ect/head'
 import type { LedgerEntry, LedgerHead } from '@/lib/ect/ledger-verify'
-import { type SigningKey, signClaimsAsync, signHead } from '@/lib/ect/sign'
+import { type SigningKey, signHead } from '@/lib/ect/sign'
+import { SigningThreads } from '@/lib/ect/signing-threads'
 import type { ActionRef, Command } from '@/lib/engine/commands'
 import { decide } from '@/lib/engine/decide'
 import { evolve, newRun } from '@/lib/engine/evolve'
@@ -65,10 +66,11 @@ export async function signedLedger(
   const frame = { iss, aud: iss, wid, vocabulary: 'atd' } as const
   const rows: LedgerEntry[] = []
   const heads: LedgerHead[] = []
+  const threads = new SigningThreads()
   let prevHash = firstPrevHashSync(wid)
   for (let from = 0; from < facts.length; from += 256) {
     const batch = facts.slice(from, from + 256)
-    const tokens = await Promise.all(batch.map((fact) => signClaimsAsync(claimsOf(fact, frame), key)))
+    const tokens = await Promise.all(batch.map((fact) => threads.sign(claimsOf(fact, frame), key)))
     for (const [index, token] of tokens.entries()) {
       const hash = chainHashSync(prevHash, token)
       const seq = rows.push({ seq: rows.length + 1, token, prevHash, hash, jti: batch[index]?.jti })
@@ -77,6 +79,7 @@ export async function signedLedger(
       heads.push({ seq, jws: signHead({ wid, seq, hash, iat: 1 }, key) })
     }
   }
+  await threads.close()
   return { rows, heads }
 }
 
