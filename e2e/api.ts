@@ -1,7 +1,7 @@
 /* What a program says to the console over HTTP, and what comes back: status, headers and JSON together. */
 import type { ApprovalCard, ApprovalRow, Page, ProblemDetails, RunDetail, WorkflowRow } from '@/lib/view/wire'
 
-const heldWithinMs = 20_000
+const heldWithinMs = 120_000
 
 export interface Answer<T> {
   status: number

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 
 export const root = path.resolve(import.meta.dirname, '..')
-export const startsWithinMs = 120_000
+export const startsWithinMs = 300_000
 export const stopsWithinMs = 45_000
 
 /** The first administrator of every house. */

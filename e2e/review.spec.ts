@@ -44,7 +44,7 @@ const trace = (page: Page) => page.getByRole('table', { name: 'Artifacts at each
 
 test('a reviewer finds, compares, forks and proves by keyboard alone', async ({ page, house }) => {
   await started(page, 'codegen-agent', { Requirements: 'Turn a headline into a part of a URL.' })
-  await expect(status(page)).toContainText('completed at done', { timeout: 60_000 })
+  await expect(status(page)).toContainText('completed at done')
   const original = new URL(page.url()).pathname
 
   await test.step('the trace reads like the table of the RFC', async () => {
@@ -99,7 +99,7 @@ test('a reviewer finds, compares, forks and proves by keyboard alone', async ({ 
     await page.keyboard.press('Enter')
     await expect(page).not.toHaveURL(new RegExp(original))
     await expect(page).toHaveURL(/\/runs\/run_/)
-    await expect(status(page)).toContainText(/completed at|failed at|budget-exhausted/, { timeout: 60_000 })
+    await expect(status(page)).toContainText(/completed at|failed at|budget-exhausted/)
     await page.goto(`${new URL(page.url()).pathname}?show=artifacts`)
     await expect(trace(page)).toContainText('Written by hand')
     await expect(trace(page).getByRole('row').nth(5)).toContainText('2/5 pass')
@@ -126,7 +126,7 @@ test('a reviewer finds, compares, forks and proves by keyboard alone', async ({ 
 
 test('a real database is asked, and its findings grow into the report', async ({ page }) => {
   await started(page, 'data-explorer', { 'Dataset description': 'Orders of a web shop' })
-  await expect(status(page)).toContainText('completed at report', { timeout: 60_000 })
+  await expect(status(page)).toContainText('completed at report')
   await page.goto(`${new URL(page.url()).pathname}?show=artifacts`)
   await expect(trace(page)).toContainText('QueryFailed')
   await expect(trace(page)).toContainText(/\d entries/)
@@ -134,9 +134,9 @@ test('a real database is asked, and its findings grow into the report', async ({
 
 test('a state that corrects itself ends well, and a conversation is kept', async ({ page }) => {
   await started(page, 'self-correcting')
-  await expect(status(page)).toContainText('completed at complete', { timeout: 60_000 })
+  await expect(status(page)).toContainText('completed at complete')
   await started(page, 'intake', { Request: 'A page that lists open orders' })
-  await expect(status(page)).toContainText('completed at execution', { timeout: 60_000 })
+  await expect(status(page)).toContainText('completed at execution')
 })
 
 test('a fix waits for a person, is rejected, is approved, and reaches the lab’s router', async ({
@@ -145,12 +145,10 @@ test('a fix waits for a person, is rejected, is approved, and reaches the lab’
 }) => {
   const before = readFileSync(house.routerFile(), 'utf8')
   await started(page, 'ops-remediation', { 'Alert description': 'Traffic on edge-router-07 fell to nothing' })
-  await expect(status(page)).toContainText('waiting for operator', { timeout: 60_000 })
+  await expect(status(page)).toContainText('waiting for operator')
   await page.getByRole('button', { name: /^Rejected/ }).click()
-  await expect(page.getByRole('complementary', { name: /await_approval/ })).toContainText('visit 2', {
-    timeout: 60_000,
-  })
+  await expect(page.getByRole('complementary', { name: /await_approval/ })).toContainText('visit 2')
   await page.getByRole('button', { name: /^Approved/ }).click()
-  await expect(status(page)).toContainText('completed at postmortem', { timeout: 60_000 })
+  await expect(status(page)).toContainText('completed at postmortem')
   expect(readFileSync(house.routerFile(), 'utf8')).not.toBe(before)
 })

@@ -52,7 +52,7 @@ const stateOf = (house: House, agent: string, file: string) =>
 async function holdUntilTold(page: Page, name: RegExp, told: Locator): Promise<void> {
   await page.getByRole('button', { name }).hover()
   await page.mouse.down()
-  await expect(told).toBeVisible({ timeout: 30_000 })
+  await expect(told).toBeVisible()
   await page.mouse.up()
 }
 
@@ -63,14 +63,13 @@ test('a broader rollback takes over a narrower one under way, and both sides see
   house,
   signedIn,
 }) => {
-  test.setTimeout(600_000)
   const before = [
     stateOf(house, 'edge-router-07', 'running-config'),
     stateOf(house, 'dns-steering', 'weights.json'),
   ]
   await api.importWorkflow(workflow)
   const run = await api.startRun('moved-and-steered')
-  await expect.poll(async () => (await api.run(run)).row.status, { timeout: 45_000 }).toBe('ended')
+  await expect.poll(async () => (await api.run(run)).row.status).toBe('ended')
 
   const { page: other } = await someone(browser, house, signedIn, 'hedy', ['operator', 'coordinator'])
   const third = await page.context().newPage()
@@ -84,16 +83,13 @@ test('a broader rollback takes over a narrower one under way, and both sides see
     await hold(page, new RegExp(`^Restore ${shares.length} steps`))
     await expect(
       page.getByRole('button', { name: 'Take it over with one that reaches further…' }),
-    ).toBeVisible({
-      timeout: 30_000,
-    })
+    ).toBeVisible()
 
     await test.step('somebody else previews all of it beside the one under way', async () => {
       const preview = async (one: Page) => {
         await one.getByRole('button', { name: 'Take it over with one that reaches further…' }).click()
         await expect(one.getByRole('region', { name: 'ada’s rollback is under way.' })).toContainText(
           'One that reaches further wins and takes it over',
-          { timeout: 30_000 },
         )
       }
       await Promise.all([other, third].map(preview))
@@ -103,7 +99,7 @@ test('a broader rollback takes over a narrower one under way, and both sides see
       await other.getByRole('combobox', { name: 'May take' }).selectOption('5 minutes')
       await hold(other, /^Restore \d+ steps?/)
       const won = other.getByRole('region', { name: 'This one won, and took a narrower rollback over.' })
-      await expect(won).toContainText('hedy’s rollback won', { timeout: 30_000 })
+      await expect(won).toContainText('hedy’s rollback won')
       await expect(won).toContainText('the broader of two wins')
       const lost = page.getByRole('region', { name: 'This one lost: a broader rollback took it over.' })
       await expect(lost).toContainText('hedy’s rollback won')
@@ -131,7 +127,7 @@ test('a broader rollback takes over a narrower one under way, and both sides see
     await make(page, house, { kind: 'none' })
   }
 
-  await expect(status(other)).toContainText(/taken back/i, { timeout: 90_000 })
+  await expect(status(other)).toContainText(/taken back/i)
   await isClean(other)
   expect(
     [stateOf(house, 'edge-router-07', 'running-config'), stateOf(house, 'dns-steering', 'weights.json')],
@@ -152,7 +148,7 @@ test('of two who ask at once, the second stays on the plan and is told who won',
 }) => {
   await api.importWorkflow({ ...workflow, wf_id: 'steered-once', ...onlySteered })
   const run = await api.startRun('steered-once')
-  await expect.poll(async () => (await api.run(run)).row.status, { timeout: 45_000 }).toBe('ended')
+  await expect.poll(async () => (await api.run(run)).row.status).toBe('ended')
   const { page: other } = await someone(browser, house, signedIn, 'emmy', ['operator'])
   for (const one of [page, other]) {
     await one.goto(`/runs/${run}/rollback?node=steer-0&scope=single`)
@@ -180,7 +176,7 @@ test('of two who ask at once, the second stays on the plan and is told who won',
   } finally {
     await make(page, house, { kind: 'none' })
   }
-  await expect(status(page)).toContainText(/taken back/i, { timeout: 60_000 })
+  await expect(status(page)).toContainText(/taken back/i)
   await page.getByRole('button', { name: 'End the run' }).click()
   await expect.poll(async () => (await api.run(run)).row.status).toBe('ended')
   await other.context().close()

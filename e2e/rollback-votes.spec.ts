@@ -68,7 +68,7 @@ async function make(house: House, page: Page, agent: string, kind: FaultKind | '
 async function doneRun(api: Api, share = 60): Promise<string> {
   await api.importWorkflow(workflow(share))
   const run = await api.startRun('four-agents')
-  await expect.poll(async () => (await api.run(run)).row.status, { timeout: 45_000 }).toBe('ended')
+  await expect.poll(async () => (await api.run(run)).row.status).toBe('ended')
   return run
 }
 
@@ -92,7 +92,7 @@ test.describe
       await expect(row(page, 'mailer')).toContainText('cannot undo')
 
       await hold(page, /^Restore 3 steps on 3 agents/)
-      await expect(status(page)).toContainText(/taken back/i, { timeout: 45_000 })
+      await expect(status(page)).toContainText(/taken back/i)
       await expect(table(page)).toContainText('Prepare 3 of 4 can, 1 cannot')
       await expect(table(page)).toContainText('Execute 4 of 4 steps, last step first')
       for (const agent of ['edge-router-07', 'dns-steering', 'classifier']) {
@@ -139,9 +139,7 @@ test.describe
         await expect(table(page)).toContainText(/of 4 can/)
         // Half of a rollback's time passes before an agent that gives no answer counts as out of reach.
         const decision = page.getByRole('region', { name: 'Decision' })
-        await expect(decision.getByRole('button', { name: 'Go on without dns-steering' })).toBeVisible({
-          timeout: 60_000,
-        })
+        await expect(decision.getByRole('button', { name: 'Go on without dns-steering' })).toBeVisible()
         await expect(status(page)).toContainText('Waits for operator, since not all of it can be taken back')
         await expect(row(page, 'dns-steering')).toContainText(/cannot prepare\s*: it gave no answer in time/)
         await expect(decision).toContainText('2 steps of 3 are taken back')
@@ -215,7 +213,7 @@ test.describe
       await expect(page.getByRole('heading', { name: /^Restores 2 steps on 2 agents/ })).toBeVisible()
       await isClean(page)
       await hold(page, /^Restore 2 steps on 2 agents/)
-      await expect(status(page)).toContainText(/taken back/i, { timeout: 45_000 })
+      await expect(status(page)).toContainText(/taken back/i)
       expect(stateOf(house, 'dns-steering'), 'as it was').toBe(steering)
       expect(stateOf(house, 'edge-router-07'), 'did not use it').toBe(router)
     })

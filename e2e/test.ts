@@ -48,7 +48,7 @@ export const test = base.extend<object, Shared>({
       await context.close()
       await use(state)
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: startsWithinMs },
   ],
   api: [
     async ({ house, browser, signedIn }, use) => {

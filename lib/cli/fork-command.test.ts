@@ -20,7 +20,7 @@ function holdpoint(...args: string[]): Promise<{ code: number; out: string; err:
     execFile(
       process.execPath,
       [path.join(root, 'lib/cli/holdpoint.mjs'), ...args, '--data', path.join(folder, 'data')],
-      { cwd: folder, timeout: 60_000 },
+      { cwd: folder },
       (error, out, err) =>
         resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, out, err }),
     )
@@ -47,9 +47,7 @@ from = "greet"
 to = "write"
 `
 
-it('tells what would happen again, and begins a dry run unless it is for real', {
-  timeout: 120_000,
-}, async () => {
+it('tells what would happen again, and begins a dry run unless it is for real', async () => {
   const note = path.join(folder, 'note.txt')
   const input = (name: string) => JSON.stringify({ name, path: note })
   writeFileSync(path.join(folder, 'notes.toml'), workflow)

@@ -35,7 +35,7 @@ function holdpoint(...args: string[]): Promise<{ code: number; out: string; err:
     execFile(
       process.execPath,
       [path.join(root, 'lib/cli/holdpoint.mjs'), ...args],
-      { cwd: folder, timeout: 60_000 },
+      { cwd: folder },
       (error, out, err) =>
         resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, out, err }),
     )

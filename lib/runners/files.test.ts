@@ -492,7 +492,7 @@ describe('write_file', () => {
       return readdirSync(folder).filter((name) => /^\.holdpoint-.*\.tmp$/.test(name))
     }
 
-    test('leaves the old bytes, and a file that the next attempt removes', { timeout: 60_000 }, async () => {
+    test('leaves the old bytes, and a file that the next attempt removes', async () => {
       writeFileSync(inLab('x'), 'old')
       const action = await actionFor(writes('lab/x', 'new'), effects())
       expect(await killed(action, inLab())).toHaveLength(1)
@@ -502,9 +502,7 @@ describe('write_file', () => {
       expect(readFileSync(inLab('x'), 'utf8')).toBe('new')
     })
 
-    test('leaves a file that its undo removes, with the folders made for it', {
-      timeout: 60_000,
-    }, async () => {
+    test('leaves a file that its undo removes, with the folders made for it', async () => {
       const runner = runnerFor('write_file')
       const action = await actionFor(writes('lab/deep/x', 'new'), effects())
       const snapshot = (await runner.snapshot?.(action, effects(), 'c1')) as Snapshot
@@ -514,9 +512,7 @@ describe('write_file', () => {
       expect(readdirSync(inLab())).toEqual([])
     })
 
-    test('leaves a file that its undo removes where nothing else is to be put back', {
-      timeout: 60_000,
-    }, async () => {
+    test('leaves a file that its undo removes where nothing else is to be put back', async () => {
       writeFileSync(inLab('x'), 'old')
       const runner = runnerFor('write_file')
       const action = await actionFor(writes('lab/x', 'new'), effects())

@@ -208,7 +208,7 @@ describe('a command', () => {
       await ran({ command: '/bin/true' })
       await failureOf(ran({ command: '/bin/true' }, {}, at({ installationRoots: ['/no/such/folder'] })))
     }
-    await expect.poll(open, { timeout: 20_000 }).toBeLessThanOrEqual(before)
+    await expect.poll(open).toBeLessThanOrEqual(before)
   })
 
   test('is not run in a dry run', async () => {
@@ -308,7 +308,7 @@ describe('nothing a command started is left running', () => {
     const ready = path.join(home, 'ready')
     const command = script('long', `echo > ${ready}`, `sh -c 'sleep 600; : ${mark}'`)
     const ending = failureOf(ran({ command }, {}, at({ signal: stop.signal })))
-    await expect.poll(() => existsSync(ready), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => existsSync(ready)).toBe(true)
     stop.abort()
     const failure = await ending
     expect(failure).toMatchObject({ code: 'effect_timeout', errorType: 'timeout', outcomeUnknown: true })

@@ -51,7 +51,7 @@ function run(...args: string[]): Promise<{ code: number; out: string; err: strin
     execFile(
       process.execPath,
       [path.join(root, 'lib/cli/holdpoint.mjs'), 'run', ...args, '--data', path.join(folder, 'data')],
-      { cwd: folder, timeout: 60_000, env: { ...process.env, WHOSE: 'command line' } },
+      { cwd: folder, env: { ...process.env, WHOSE: 'command line' } },
       (error, out, err) =>
         resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, out, err }),
     )

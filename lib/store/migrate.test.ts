@@ -36,7 +36,7 @@ function ask<T>(data: string, sql: string): T[] {
 }
 
 describe('migrations', () => {
-  it('make what the models ask for', { timeout: 60_000 }, () => {
+  it('make what the models ask for', () => {
     const program = path.join(import.meta.dirname, 'schema-diff.mjs')
     const said = execFileSync(process.execPath, [program, 'sqlite', '--check'], { encoding: 'utf8' })
     expect(said).toContain('makes what the models ask for')

@@ -47,7 +47,7 @@ async function expectWholeCommits(store: Store, runIds: Iterable<RunId>): Promis
 }
 
 describe('a killed process', () => {
-  it('loses no acknowledged commit and leaves no half one', { timeout: 60_000 }, async () => {
+  it('loses no acknowledged commit and leaves no half one', async () => {
     const data = freshFolder()
     for (const killAfter of [1, 400, 1_500]) {
       const child = storm(data, '20', '0')
@@ -76,9 +76,7 @@ describe('a killed process', () => {
 })
 
 describe('two processes on one data folder', () => {
-  it('lose nothing, and a third is told of everything, once and in order', {
-    timeout: 60_000,
-  }, async () => {
+  it('lose nothing, and a third is told of everything, once and in order', async () => {
     const store = await openStore(freshFolder())
     const shared = aRun()
     await store.ledger.commit(firstCommit(shared))
@@ -117,7 +115,7 @@ describe('two processes on one data folder', () => {
     await store.close()
   })
 
-  it('are told of each other by the poll when one only reads', { timeout: 60_000 }, async () => {
+  it('are told of each other by the poll when one only reads', async () => {
     const writer = await openStore(freshFolder())
     const reader = await openStore(path.join(folder, `data-${count}`), { readOnly: true })
     const told = new Promise((resolve) => reader.onAppend(resolve))

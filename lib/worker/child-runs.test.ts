@@ -305,7 +305,7 @@ describe('child runs', () => {
     await bench.pass(20_000)
     const last = await Promise.all(runs.map((runId) => terminal(ports, runId)))
     expect(new Set(last)).toEqual(new Set(['success']))
-  }, 30_000)
+  })
 
   it('are cancelled with their parent, and no more of them are begun', async () => {
     const bench = new Bench({

@@ -110,7 +110,7 @@ describe('two processes on one store', () => {
     await all((one) => one.says('well', 2))
     clearInterval(answering)
     expect(await state()).toMatchObject({ status: 'closed' })
-  }, 60_000)
+  })
 
   it('let nobody go instead of a probe whose process was killed, until its time is over', async () => {
     await all((one) => one.says('open', 5))
@@ -123,7 +123,7 @@ describe('two processes on one store', () => {
     // It may have been killed before it sent anything.
     expect(target.asked).toBeLessThanOrEqual(1)
     expect(await state()).toMatchObject({ status: 'half_open' })
-  }, 60_000)
+  })
 
   it('let one probe go when a person says so, and none after it once that has failed', async () => {
     processes.push(new Calling(data, url, 'workflow:flood'), new Calling(data, url, 'workflow:flood'))
@@ -141,5 +141,5 @@ describe('two processes on one store', () => {
       const [held] = (await store.circuits.news(0)).holds
       if (held) await store.circuits.nameHold(held, { runId, approval: 'appr_1' })
     }
-  }, 60_000)
+  })
 })

@@ -160,7 +160,7 @@ beforeAll(async () => {
     { name: 'reader', scopes: ['export:read', 'runs:read'], days: 1 },
   )
   token = made.secret
-}, 120_000)
+})
 afterAll(async () => {
   globalThis.holdpointInstallation = undefined
   await house?.close()

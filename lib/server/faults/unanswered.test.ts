@@ -54,6 +54,6 @@ it('asks in another run that waits when the asking one is taken back, and holds 
   expect(await openQuestions(started)).toEqual([second])
 
   await scene.at.house.book.execute(watch, { type: 'cancel', by: 'person:otto', reason: 'Enough.' })
-  await expect.poll(holds, { timeout: 10_000 }).toEqual([])
+  await expect.poll(holds).toEqual([])
   expect(await openQuestions(started)).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { POST } from '@/app/api/v1/tokens/route'
 import { registerAgent } from '@/lib/auth/agents'
 import { hashJson } from '@/lib/base/hash'
@@ -375,15 +375,14 @@ describe('a checkpoint that an agent reported', () => {
       const rollback = prefixed('rb', randomUUID())
       await executePlan(at.house.ports, run, plan, { rollback, reason: 'No', by: 'person:ada' }, {})
       const over = () => runOf(wid, (now) => now.rollbacks.get(rollback)?.status)
-      await vi.waitUntil(over, { timeout: 20_000 })
-      expect(await over()).toBe('completed')
+      await expect.poll(over).toBe('completed')
       expect(await runOf(wid, (now) => now.visits.get(step.jti)?.state.status)).toBe('rolled_back')
       expect(asked.map(({ checkpoint_id }) => checkpoint_id)).toEqual([second.jti, first.jti])
     } finally {
       await work.stop()
       server.close()
     }
-  }, 30_000)
+  })
 })
 
 describe('who sends', () => {

@@ -1,7 +1,7 @@
 /** Errors told to the agents of the action chain (AERR section 5), over real HTTP. */
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { registerAgent } from '@/lib/auth/agents'
 import type { RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
@@ -95,7 +95,7 @@ describe('an error of a step', () => {
   it('is told to the agents before it, in the words of AERR and signed', async () => {
     const listener = await Listener.open(202)
     const { runId, error } = await failed()
-    await vi.waitFor(async () => expect((await list(runId)).out[0]?.state).toBe('told'))
+    await expect.poll(async () => (await list(runId)).out[0]?.state).toBe('told')
     expect((await list(runId)).out).toEqual([
       {
         error,
@@ -128,7 +128,7 @@ describe('an error of a step', () => {
   it('is told again when nobody answered, as the same error, and is given up when it is refused', async () => {
     const listener = await Listener.open(503, 403)
     const { runId } = await failed()
-    await vi.waitFor(async () => expect((await list(runId)).out[0]?.state).toBe('given_up'), 5000)
+    await expect.poll(async () => (await list(runId)).out[0]?.state).toBe('given_up')
     const [row] = (await list(runId)).out
     expect(row).toMatchObject({ attempts: 2, answer: 'Answered 403: said by the agent' })
     expect(row?.nextAt).toBeUndefined()
@@ -144,14 +144,12 @@ describe('an error of a step', () => {
     const { ledger, signals } = scene.house.store
     const { runId } = await scene.begun({ write: failing })
     await scene.until(runId, (run) => (run.state.status === 'ended' ? true : undefined))
-    await vi.waitFor(async () => expect((await list(runId)).out[0]?.state).toBe('told'))
+    await expect.poll(async () => (await list(runId)).out[0]?.state).toBe('told')
     // As a worker that was lost between taking and telling leaves it.
     const id = (await signals.ofRun(runId))[0]?.id ?? ''
     await signals.tell(id, { state: 'waiting', nextAt: Date.now(), answer: '' })
     const worker = startWorker(scene.house.ports, 'second')
-    await vi.waitFor(async () =>
-      expect((await list(runId)).out[0]).toMatchObject({ state: 'told', attempts: 2 }),
-    )
+    await expect.poll(async () => (await list(runId)).out[0]).toMatchObject({ state: 'told', attempts: 2 })
     await worker.stop()
     expect(listener.heard).toHaveLength(2)
     expect(await ledger.lastPosition()).toBeGreaterThan(0)
