@@ -1,6 +1,7 @@
 /* People: how they come in, what their roles let them do, and what happens when two decide the same thing. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import type { Page } from '@playwright/test'
 import type { Api } from './api'
 import { ada, type House } from './house'
 import { isClean } from './is-clean'
