@@ -1,5 +1,5 @@
 /*
- * Bodies at the door. A body is read only as far as its bound, so that a 50 MB upload costs no more than the bound; it is
+ * Bodies at the door. A body is kept only as far as its bound, so that a 50 MB upload takes no more memory than that; it is
  * decoded strictly; and its nesting is counted before it is parsed.
  */
 import type { z } from 'zod'
@@ -12,23 +12,35 @@ export const defaultMaxBodyBytes = 1_048_576
 /** Deeper than any document here: workflow descriptors nest about ten levels. */
 export const maxJsonDepth = 64
 
-/** Reads at most `maxBytes`. Throws Problem `body_too_large`, and stops reading, at the first byte past it. */
+/** Of a body that is too large so much is read and thrown away: who is cut off while sending never reads why. */
+const mostThrownAwayBytes = 128 * 1024 * 1024
+
+/** Reads a body of at most `maxBytes`. Throws Problem `body_too_large`. */
 export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const declared = Number(request.headers.get('content-length') ?? 0)
-  if (declared > maxBytes) throw tooLarge(maxBytes)
   if (!request.body) return new Uint8Array()
+  const reader = request.body.getReader()
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  if (declared > maxBytes) return refuseLonger(reader, maxBytes)
   const chunks: Uint8Array[] = []
   let size = 0
-  const reader = request.body.getReader()
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
     size += read.value.byteLength
-    if (size > maxBytes) {
-      await reader.cancel().catch(() => undefined)
-      throw tooLarge(maxBytes)
-    }
+    if (size > maxBytes) return refuseLonger(reader, maxBytes)
     chunks.push(read.value)
   }
   return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)
+}
+
+async function refuseLonger(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  maxBytes: number,
+): Promise<never> {
+  let left = mostThrownAwayBytes
+  for (let read = await reader.read(); !read.done && left > 0; read = await reader.read()) {
+    left -= read.value.byteLength
+  }
+  await reader.cancel().catch(() => undefined)
+  throw tooLarge(maxBytes)
 }
 
 function tooLarge(maxBytes: number): Problem {
