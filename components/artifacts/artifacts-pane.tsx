@@ -11,6 +11,7 @@ import { useShortcuts } from '@/lib/ui/shortcuts'
 import type { RunFold } from '@/lib/view/run-fold'
 import { TraceView } from '@/lib/view/trace-view'
 import type { RunDetail } from '@/lib/view/wire'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { ComparePane } from './compare-pane'
 import { positionsOf } from './default-positions'
 import { Changed } from './marks'
@@ -89,7 +90,7 @@ export function ArtifactsPane({
     )
   }
   const startedAt = fold.startedAt ?? rows[0]?.transition.at ?? 0
-  const labelOf = (node: string) => fold.index.nodes.get(node)?.label || node
+  const label = (node: string) => labelOf(fold.index, node)
   const [rowA, rowB] = [a, b].map((number) => (number === undefined ? undefined : rows[number - 1]))
   const openedRow = opened === undefined ? undefined : rows[opened - 1]
   return (
@@ -99,7 +100,7 @@ export function ArtifactsPane({
           <TraceTable
             run={run}
             view={view}
-            labelOf={labelOf}
+            labelOf={label}
             startedAt={startedAt}
             a={a}
             b={b}
@@ -122,7 +123,7 @@ export function ArtifactsPane({
             layout={marks.diff === 'sides' ? 'sides' : 'unified'}
             startedAt={startedAt}
             mayFork={detail.may.operate}
-            labelOf={labelOf}
+            labelOf={label}
             onColumn={(index) => change({ artifact: view.columns[index]?.name })}
             onSwap={() => change({ a: text(b), b: text(a) })}
             onLayout={(layout) => change({ diff: layout === 'sides' ? 'sides' : undefined })}
@@ -139,7 +140,7 @@ export function ArtifactsPane({
           run={run}
           view={view}
           row={openedRow}
-          label={labelOf(openedRow.transition.node)}
+          label={label(openedRow.transition.node)}
           startedAt={startedAt}
           first={marks.artifact === undefined ? undefined : column}
           marks={{ a, b }}

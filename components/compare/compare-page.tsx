@@ -25,6 +25,7 @@ import { type ComparedVisit, comparedSentence, compareRuns } from '@/lib/view/co
 import type { RunFold } from '@/lib/view/run-fold'
 import { TraceView } from '@/lib/view/trace-view'
 import type { RunDetail } from '@/lib/view/wire'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { VisitCompared } from './visit-compared'
 import { VisitTable } from './visit-table'
 
@@ -103,8 +104,7 @@ function Compared({ run, other, a, b }: { run: string; other: string; a: Opened;
     n: () => nextDiffering(1),
     p: () => nextDiffering(-1),
   })
-  const labelOf = (node: string) =>
-    a.fold.index.nodes.get(node)?.label || b.fold.index.nodes.get(node)?.label || node
+  const label = (node: string) => a.fold.index.nodes.get(node)?.label || labelOf(b.fold.index, node)
   return (
     <>
       <div className="flex min-h-11 shrink-0 items-center gap-3 whitespace-nowrap border-b px-4 max-md:flex-wrap max-md:gap-y-1 max-md:py-2">
@@ -168,14 +168,7 @@ function Compared({ run, other, a, b }: { run: string; other: string; a: Opened;
         </EmptyState>
       ) : (
         <div className="relative flex min-h-0 flex-1 flex-col max-md:overflow-y-auto">
-          <VisitTable
-            visits={visits}
-            chosen={chosen}
-            a={viewA}
-            b={viewB}
-            labelOf={labelOf}
-            onChoose={choose}
-          />
+          <VisitTable visits={visits} chosen={chosen} a={viewA} b={viewB} labelOf={label} onChoose={choose} />
           {current && (
             <VisitCompared
               key={`${current.visit} ${current.node}`}
@@ -184,7 +177,7 @@ function Compared({ run, other, a, b }: { run: string; other: string; a: Opened;
               a={viewA}
               b={viewB}
               visit={current}
-              label={labelOf(current.node)}
+              label={label(current.node)}
               of={search.get('of') ?? undefined}
               layout={search.get('diff') === 'sides' ? 'sides' : 'unified'}
               onOf={(of) => change({ of, node: current.node, visit: String(current.visit) })}

@@ -35,6 +35,7 @@ import { edgeKey } from '@/lib/view/edge-frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { CausalChain } from '@/lib/view/timeline/terms'
 import type { RunDetail } from '@/lib/view/wire'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { DecisionsPane } from './decisions-pane'
 import { Inspector } from './inspector'
 import { LedgerTable } from './ledger-table'
@@ -149,7 +150,7 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
     seq: fold.seq,
     reading: ledger.status === 'reading',
     artifacts: fold.timeline.artifacts,
-    shown: node === undefined ? undefined : labelOf(fold, node),
+    shown: node === undefined ? undefined : labelOf(fold.index, node),
   })
   const select = (id: string | undefined) => {
     setDismissed(id === undefined)
@@ -180,7 +181,7 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
   })
 
   const which = view.visit === undefined ? undefined : Number(view.visit)
-  const label = useCallback((id: string) => labelOf(fold, id), [fold])
+  const label = useCallback((id: string) => labelOf(fold.index, id), [fold])
   const visit = which ?? (node === undefined ? undefined : shown.run.visit(node)?.visit)
   const inside = node === undefined ? undefined : below.of(node, visit ?? 1)?.only
   const chosen = useMemo(() => ({ node, visit }), [node, visit])
@@ -273,7 +274,7 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
               <NestedRun
                 key={inside.id}
                 run={inside.id}
-                step={labelOf(fold, inside.parent?.node ?? '')}
+                step={labelOf(fold.index, inside.parent?.node ?? '')}
                 asOf={shown.asOf}
                 onClose={() => setClosed(inside.id)}
               />
@@ -345,10 +346,6 @@ function StandsStill({ run, detail, fold }: { run: string; detail: RunDetail; fo
   const rollback = fold.rollbacks(run).findLast((one) => isToChoose(fold, one))
   if (!rollback) return null
   return <RollbackChoice bar run={run} detail={detail} rollback={rollback} fold={fold} />
-}
-
-function labelOf(fold: RunFold, node: string): string {
-  return fold.index.nodes.get(node)?.label || node
 }
 
 /** The step under the microscope: the one that was chosen; of a moment of the past, the one that its token speaks of. */
@@ -438,7 +435,7 @@ function Side({
       <CausePanel
         chain={chain}
         rows={fold.rows}
-        labelOf={(id) => labelOf(fold, id)}
+        labelOf={(id) => labelOf(fold.index, id)}
         at={shown.at}
         onGo={(link) => {
           goTo(link.seq)

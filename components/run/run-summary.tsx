@@ -14,6 +14,7 @@ import { visitShown } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { Gauge } from '@/lib/view/timeline/terms'
 import type { RollbackView, RunDetail } from '@/lib/view/wire'
+import { labelOf } from '@/lib/workflow/graph-index'
 import type { ShownRun } from './shown-run'
 import { isTalk, Transcript } from './transcript'
 
@@ -98,7 +99,7 @@ export function RunSummary({
             </Fact>
           ))}
         </Facts>
-        <Gauges gauges={gauges} labelOf={(node) => fold.index.nodes.get(node)?.label || node} />
+        <Gauges gauges={gauges} labelOf={(node) => labelOf(fold.index, node)} />
         {trouble.length > 0 && (
           <>
             <h3 className="mb-1 mt-4 text-t1 text-ink-3">Steps to look at</h3>
@@ -169,9 +170,7 @@ function Walked({
               >
                 <span className="num w-7 shrink-0 text-right text-ink-3">{step.at}</span>
                 <StateShape state={failed ? 'failed' : shown.shown} />
-                <span className="min-w-0 truncate">
-                  {fold.index.nodes.get(step.node)?.label || step.node}
-                </span>
+                <span className="min-w-0 truncate">{labelOf(fold.index, step.node)}</span>
                 {step.visit > 1 && <span className="shrink-0 text-ink-3">visit {step.visit}</span>}
                 <span className="flex-1" />
                 {step.state.status === 'done' ? (

@@ -13,6 +13,7 @@ import { shortId } from '@/lib/ui/short-id'
 import { cascadePatternWords } from '@/lib/view/circuit-wire'
 import { asSentence } from '@/lib/view/plain-words'
 import type { RunFold } from '@/lib/view/run-fold'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { standingOf, TokenMark } from './token-mark'
 import { Who } from './who'
 
@@ -68,7 +69,7 @@ export function TokenPanel({
           </Fact>
           {row.node && (
             <Fact label="Step">
-              {fold.index.nodes.get(row.node)?.label || row.node}, visit {row.visit}
+              {labelOf(fold.index, row.node)}, visit {row.visit}
             </Fact>
           )}
           {fact && 'circuit' in fact && (

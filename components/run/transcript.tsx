@@ -20,6 +20,7 @@ import { asSentence } from '@/lib/view/plain-words'
 import { ranOutLabel } from '@/lib/view/ran-out'
 import type { RunFold, WalkedStep } from '@/lib/view/run-fold'
 import type { ShownState } from '@/lib/view/wire'
+import { labelOf } from '@/lib/workflow/graph-index'
 
 /** Steps read before a person asks for more: each is a value of its own to fetch. */
 const stepsAtFirst = 24
@@ -53,10 +54,10 @@ function LoopTranscript({ run, fold, onSelect }: OfRun) {
         {shown.map((step, at) => {
           const kind = fold.index.nodes.get(step.node)?.kind
           const isThought = kind === 'agent_think'
-          const isEnd = isThought && labelOf(step) === ranOutLabel
+          const isEnd = isThought && outcomeLabel(step) === ranOutLabel
           if (isThought && !isEnd) turn++
           const next = steps[at + 1]
-          const refused = isThought && next !== undefined && labelOf(next) === 'error'
+          const refused = isThought && next !== undefined && outcomeLabel(next) === 'error'
           return (
             <li
               key={`${step.node} ${step.visit}`}
@@ -139,7 +140,7 @@ function TurnTranscript({ run, fold, onSelect }: OfRun) {
             >
               {kindOf(fold, step) === 'prompt_turn'
                 ? String(rounds.length + 1)
-                : fold.index.nodes.get(step.node)?.label || step.node}
+                : labelOf(fold.index, step.node)}
             </StepHead>
             <NotDone
               step={step}
@@ -175,8 +176,8 @@ function kindOf(fold: RunFold, { node }: Pick<WalkedStep, 'node'>): string | und
 }
 
 function toolOf(fold: RunFold, { node }: Pick<WalkedStep, 'node'>): string | undefined {
-  const found = fold.index.nodes.get(node)
-  return found && found.kind !== 'prompt_turn' ? found.label || found.id : undefined
+  const kind = fold.index.nodes.get(node)?.kind
+  return kind !== undefined && kind !== 'prompt_turn' ? labelOf(fold.index, node) : undefined
 }
 
 /**
@@ -293,7 +294,7 @@ function Use({ use, step, onSelect }: { use: TurnUse; step: WalkedStep | undefin
   )
 }
 
-function labelOf({ state }: WalkedStep): string | undefined {
+function outcomeLabel({ state }: WalkedStep): string | undefined {
   return state.status === 'done' ? state.label : undefined
 }
 
@@ -324,7 +325,7 @@ function Thought({
       <StepHead
         title={`Step ${turn}`}
         step={step}
-        mark={labelOf(step) === 'again' ? 'failed' : refused ? 'skipped' : undefined}
+        mark={outcomeLabel(step) === 'again' ? 'failed' : refused ? 'skipped' : undefined}
         onSelect={onSelect}
       >
         {saying && saidWords(saying)}
@@ -373,7 +374,7 @@ function ToolUse({ run, step, onSelect }: { run: string; step: WalkedStep; onSel
         title={answer?.refused ? 'Refused' : 'Answer'}
         step={step}
         onSelect={onSelect}
-        mark={labelOf(step) === 'error' ? 'failed' : undefined}
+        mark={outcomeLabel(step) === 'error' ? 'failed' : undefined}
       />
       {step.state.status !== 'done' ? (
         <NotDone step={step} what="Under way." />

@@ -28,6 +28,7 @@ import { useMe } from '@/lib/ui/queries'
 import { consequenceOf } from '@/lib/view/frame'
 import type { PlanView } from '@/lib/view/wire'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
+import { nodeLabel } from '@/lib/workflow/graph-index'
 import { useMayNotImport } from './author-role'
 import { DiagnosticList } from './diagnostic-list'
 import { policyLines } from './policy-words'
@@ -302,8 +303,8 @@ function Planned({ plan, graph }: { plan: PlanView; graph: WorkflowGraph }) {
             : 'Approving imports this version under your name and opens its start page. Nothing is run yet.'}
         </p>
         {step && (
-          <section aria-label={`Step ${step.label || step.id}`} className="mt-5 border-t pt-3">
-            <h3 className="font-medium">{step.label || step.id}</h3>
+          <section aria-label={`Step ${nodeLabel(step)}`} className="mt-5 border-t pt-3">
+            <h3 className="font-medium">{nodeLabel(step)}</h3>
             <Step node={step} edges={graph.edges} />
           </section>
         )}
@@ -323,8 +324,7 @@ function ForGood({ graph }: { graph: WorkflowGraph }) {
     >
       <NoUndoIcon className="mt-0.5 shrink-0 text-failed-mark" />
       <span className="min-w-0">
-        What {steps.map(({ id, label }) => label || id).join(', ')} {steps.length === 1 ? 'does' : 'do'}{' '}
-        cannot be undone.
+        What {steps.map(nodeLabel).join(', ')} {steps.length === 1 ? 'does' : 'do'} cannot be undone.
       </span>
     </p>
   )

@@ -21,6 +21,7 @@ import { beginsRuns } from '@/lib/view/child-kinds'
 import { consequenceOf } from '@/lib/view/frame'
 import type { WorkflowDetail } from '@/lib/view/wire'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
+import { indexGraph, labelOf } from '@/lib/workflow/graph-index'
 import { formFields, type InputFault, readInput } from '@/lib/workflow/input-form'
 import { unboundTools } from '@/lib/workflow/unbound-tools'
 import { InputField } from './input-field'
@@ -275,10 +276,10 @@ function unboundNote(graph: WorkflowGraph): string | undefined {
 }
 
 /** Where a start begins, and what is meant to begin there; a person may begin anywhere. */
-function startHelp({ starts, nodes }: WorkflowGraph, chosen: string | undefined): string {
-  const start = starts.find(({ name }) => name === chosen)
+function startHelp(graph: WorkflowGraph, chosen: string | undefined): string {
+  const start = graph.starts.find(({ name }) => name === chosen)
   if (!start) return ''
-  const label = nodes.find(({ id }) => id === start.node)?.label || start.node
+  const label = labelOf(indexGraph(graph), start.node)
   const meant = { manual: '', http: ', as a request would', event: ', as an event would' }
   return `Begins at ${label}${meant[start.source ?? 'manual']}.`
 }

@@ -11,6 +11,7 @@ import { consequenceOf } from '@/lib/view/frame'
 import { plainActor } from '@/lib/view/plain-words'
 import type { WorkflowDetail } from '@/lib/view/wire'
 import type { GraphEdge, GraphNode, Retry, Silence } from '@/lib/workflow/graph'
+import { nodeLabel } from '@/lib/workflow/graph-index'
 import { containedLines, containmentLines } from './contained-words'
 import { DeclaredBox } from './declared-box'
 import { PackLists } from './pack-lists'
@@ -23,11 +24,11 @@ export function StepFacts({ workflow, node }: { workflow: WorkflowDetail; node: 
   const step = workflow.graph.nodes.find(({ id }) => id === node)
   return (
     <aside
-      aria-label={step ? step.label || step.id : 'Workflow'}
+      aria-label={step ? nodeLabel(step) : 'Workflow'}
       className="min-h-0 min-w-0 overflow-y-auto max-md:flex-1"
     >
       <div className="flex min-h-10 items-center gap-2 border-b px-4">
-        <h2 className="truncate">{step ? step.label || step.id : 'Workflow'}</h2>
+        <h2 className="truncate">{step ? nodeLabel(step) : 'Workflow'}</h2>
         {step && step.label !== '' && step.label !== step.id && (
           <span className="mono truncate text-ink-3">{step.id}</span>
         )}

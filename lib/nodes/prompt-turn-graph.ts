@@ -14,6 +14,7 @@
  */
 import type { JsonObject } from '@/lib/base/json'
 import type { GraphEdge, GraphNode, ToolDeclaration, WorkflowGraph } from '@/lib/workflow/graph'
+import { nodeLabel } from '@/lib/workflow/graph-index'
 import { innerContainment, innerStep } from './inner-steps'
 import { type PromptStateConfig, promptStateConfig } from './prompt-state'
 import { type PromptTurnConfig, turnEventNode } from './prompt-turn'
@@ -31,7 +32,7 @@ export function promptTurnGraph(state: GraphNode, parent: WorkflowGraph): Workfl
   const hybrid = config.orchestration === 'hybrid'
   const { maxRunS, maxModelTokens, maxWriteBytes, maxMemoryMb, maxCpuS } = parent.budget
   return {
-    name: `${parent.name}: ${state.label || state.id}`.slice(0, 200),
+    name: `${parent.name}: ${nodeLabel(state)}`.slice(0, 200),
     description: '',
     format: parent.format,
     order: 'stepwise',
@@ -132,10 +133,10 @@ function toolNode(id: string, { name, binding }: ToolDeclaration): GraphNode {
 }
 
 function eventNode(state: GraphNode, { prompt, role }: PromptStateConfig, events: string[]): GraphNode {
-  const question = `What happened at ${state.label || state.id}? ${prompt} ended its turn without an event`
+  const question = `What happened at ${nodeLabel(state)}? ${prompt} ended its turn without an event`
   return {
     ...nodeOf(turnEventNode, 'await_event', definedMembers({ question, role, events })),
-    label: state.label || state.id,
+    label: nodeLabel(state),
   }
 }
 

@@ -26,6 +26,7 @@ import type { Downstream } from '@/lib/breaker/terms'
 import { type AgentConfig, agentConfig, spiffeId } from '@/lib/nodes/agent'
 import { narrowed } from '@/lib/nodes/node-kind'
 import type { GraphNode } from '@/lib/workflow/graph'
+import { nodeLabel } from '@/lib/workflow/graph-index'
 import {
   checkpointAnswer,
   describeAnswer,
@@ -195,6 +196,11 @@ export const agentRunner: Runner = {
     }
   },
 
+  // Of its state there is a hash here and no more.
+  async undoPreview(_action, snapshot) {
+    return { of: 'agent', agent: sealed(snapshot).agent }
+  },
+
   // The agent is the one that holds the checkpoint: for a claimed task, whoever claimed it.
   async undo(_action, snapshot, effects, rollback) {
     const checkpoint = sealed(snapshot)
@@ -225,8 +231,8 @@ export const agentRunner: Runner = {
 }
 
 /** What the agent of a step is asked to do, in its own words. */
-export function operationOf({ operation }: AgentConfig, { label, id }: GraphNode): string {
-  return operation ?? oneLine(label || id, 200)
+export function operationOf({ operation }: AgentConfig, node: GraphNode): string {
+  return operation ?? oneLine(nodeLabel(node), 200)
 }
 
 /**

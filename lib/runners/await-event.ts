@@ -2,6 +2,7 @@ import type { Json } from '@/lib/base/json'
 import { awaitEventConfig } from '@/lib/nodes/await-event'
 import { renderTemplate } from '@/lib/nodes/template'
 import { valueInside } from '@/lib/nodes/values-path'
+import { nodeLabel } from '@/lib/workflow/graph-index'
 import { renderedPrompt } from './rendered-prompt'
 import { configOf, definedOnly } from './resolved'
 import type { Resolver } from './runner'
@@ -35,8 +36,8 @@ export const awaitEventResolver: Resolver = {
         visit: step.visit,
         do: action,
         consequence: 'read_only',
-        target: oneLine(step.node.label || step.node.id, 200),
-        sentence: question || `Say what happened at ${oneLine(step.node.label || step.node.id, 100)}`,
+        target: oneLine(nodeLabel(step.node), 200),
+        sentence: question || `Say what happened at ${oneLine(nodeLabel(step.node), 100)}`,
       },
       ...(text !== '' && { preview: { show: 'text', title: 'What is known', text: previewText(text) } }),
     }

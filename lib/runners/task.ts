@@ -1,5 +1,6 @@
 import { narrowed } from '@/lib/nodes/node-kind'
 import { taskConfig } from '@/lib/nodes/task'
+import { nodeLabel } from '@/lib/workflow/graph-index'
 import { configOf, definedOnly, given } from './resolved'
 import type { Resolver } from './runner'
 import { oneLine } from './words'
@@ -16,7 +17,7 @@ export const taskResolver: Resolver = {
   },
 
   async describe(action, step) {
-    const label = oneLine(step.node.label || step.node.id, 200)
+    const label = oneLine(nodeLabel(step.node), 200)
     const consequence = narrowed('reversible', step.node)
     return {
       action: {

@@ -8,6 +8,7 @@ import type { RunRecord } from '@/lib/store/store'
 import type { AgentActivity, AgentStep } from '@/lib/view/agent-wire'
 import { visitShown } from '@/lib/view/frame'
 import { runRowOf } from '@/lib/view/rows'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { belongs } from './ingest'
 import type { Installation } from './installation'
 
@@ -64,11 +65,18 @@ function partOf(run: Run, record: RunRecord, agent: string) {
 function stepsOf(run: Run, runId: RunId, workflow: string, agent: string): AgentStep[] {
   const steps: AgentStep[] = []
   for (const [node, current] of run.visits) {
-    const { config, label } = run.graph.nodes.get(node) ?? {}
+    const { config } = run.graph.nodes.get(node) ?? {}
     if (config?.agent !== agent && !run.claimants.get(node)?.has(agent)) continue
     for (const visit of [...(run.past.get(node) ?? []), current]) {
       if (visit.state.status === 'pending') continue
-      steps.push({ run: runId, workflow, node, visit: visit.visit, label: label || node, ...shownOf(visit) })
+      steps.push({
+        run: runId,
+        workflow,
+        node,
+        visit: visit.visit,
+        label: labelOf(run.graph, node),
+        ...shownOf(visit),
+      })
     }
   }
   return steps

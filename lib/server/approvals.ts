@@ -31,10 +31,10 @@ export async function approvalRowOf(
   record: ApprovalRecord,
   principal: Principal,
 ): Promise<ApprovalRow> {
-  const { graph } = await installation.store.ledger
+  const graph = await installation.store.ledger
     .header(record.runId)
     .then((header) => installation.graphOf(header?.version ?? ''))
-  const label = graph.nodes.find((node) => node.id === record.node)?.label ?? record.node
+  const label = labelOf(graph, record.node)
   const question = { ...record, label, state: questionState(record) }
   const { opened } = installation
   const may = opened

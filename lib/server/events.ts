@@ -11,19 +11,24 @@ import type { EventChoice, EventSlot } from '@/lib/view/wire'
 import { storedArtifact } from '@/lib/worker/artifact-values'
 import { jsonValue } from '@/lib/worker/values'
 import type { ArtifactDeclaration, GraphNode } from '@/lib/workflow/graph'
+import { labelOf } from '@/lib/workflow/graph-index'
 import type { Installation } from './installation'
 
 /** The events a state may be given, and where each would lead now. */
 export function eventChoices(run: Run, node: string): EventChoice[] {
   const found = run.graph.nodes.get(node)
   if (!found) return []
-  const labelOf = (id: string) => run.graph.nodes.get(id)?.label || id
   return eventsOf(run, found).map((event) => {
     const place = run.walk && placeAfter(run, run.walk, node, event)
     if (!place) return { event, label: 'the run ends' }
     if ('limit' in place) return { event, label: 'the run ends, budget-exhausted' }
     const [meant] = place.insteadOf
-    return { event, to: place.node, label: labelOf(place.node), ...(meant && { insteadOf: labelOf(meant) }) }
+    return {
+      event,
+      to: place.node,
+      label: labelOf(run.graph, place.node),
+      ...(meant && { insteadOf: labelOf(run.graph, meant) }),
+    }
   })
 }
 

@@ -179,8 +179,8 @@ function ownIssuer(votes: readonly { agent: string; how: string }[]): string | u
 
 /** The run's critical steps (cascade section 8.1); the plan says which of them it reaches. */
 function criticalSteps({ graph }: Run): AboutRollback['critical'] {
-  return graph.graph.nodes.flatMap(({ id, label, priority }) =>
-    priority === 'critical' ? [{ node: id, label: label || id }] : [],
+  return graph.graph.nodes.flatMap(({ id, priority }) =>
+    priority === 'critical' ? [{ node: id, label: labelOf(graph, id) }] : [],
   )
 }
 

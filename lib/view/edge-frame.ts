@@ -4,6 +4,7 @@
  */
 import type { Run, Walk } from '@/lib/engine/run'
 import type { GraphEdge, WorkflowGraph } from '@/lib/workflow/graph'
+import { nodeLabel } from '@/lib/workflow/graph-index'
 
 export interface EdgeFrame {
   from: string
@@ -98,7 +99,7 @@ function linesOf(graph: WorkflowGraph): readonly Line[] {
     line.edges.push(edge)
     between.set(key, line)
   }
-  const names = new Map(graph.nodes.map(({ id, label }) => [id, label || id]))
+  const names = new Map(graph.nodes.map((node) => [node.id, nodeLabel(node)]))
   const lines = new Map(
     [...between].map(([key, { numbers, edges }]) => [key, lineOf(key, numbers, edges, names)]),
   )

@@ -18,6 +18,7 @@ import type { Run, SeenCircuit, Visit, VisitState } from '@/lib/engine/run'
 import { type Consequence, narrowed } from '@/lib/nodes/node-kind'
 import { nodeKind } from '@/lib/nodes/registry'
 import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
+import { nodeLabel } from '@/lib/workflow/graph-index'
 import { type BreakerFrame, breakerFrame, guardsOf } from './circuit-frame'
 import { type EdgeFrames, edgeFrames } from './edge-frame'
 import { type Headline, headlineOf } from './headline'
@@ -278,7 +279,7 @@ function nodeFrame(node: GraphNode, visit: Visit, skipped: boolean): NodeFrame {
   const consequence = visit.consequence ?? consequenceOf(node)
   return {
     id: node.id,
-    label: node.label || node.id,
+    label: nodeLabel(node),
     kind: node.kind,
     agent: agentOf(node, visit),
     shown,

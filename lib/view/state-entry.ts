@@ -5,6 +5,7 @@
  */
 import type { Actor } from '@/lib/engine/facts'
 import type { ArtifactWrite, Run, WalkStep } from '@/lib/engine/run'
+import { labelOf } from '@/lib/workflow/graph-index'
 
 export interface StateEntry {
   /** From 1, on the way as it is now; absent for an entry that was taken back. */
@@ -36,10 +37,11 @@ export function stateEntry(run: Run, node: string, visit: number): StateEntry {
   return {
     ...(entered !== undefined && { entered }),
     ...(most !== undefined && { most }),
-    insteadOf: (step?.insteadOf ?? []).map((meant) => {
-      const { label, maxVisits } = run.graph.nodes.get(meant) ?? {}
-      return { node: meant, label: label || meant, most: maxVisits ?? 0 }
-    }),
+    insteadOf: (step?.insteadOf ?? []).map((meant) => ({
+      node: meant,
+      label: labelOf(run.graph, meant),
+      most: run.graph.nodes.get(meant)?.maxVisits ?? 0,
+    })),
     written: writtenIn(run.artifactWrites, node, visit),
   }
 }

@@ -8,6 +8,7 @@ import { isProblem } from '@/lib/base/problem'
 import { errorsDue } from '@/lib/engine/follow-error'
 import type { ErrorToFollow, Run } from '@/lib/engine/run'
 import type { Plan } from '@/lib/rollback/plan'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { executePlan } from './execute-plan'
 import type { Hold } from './hold'
 import { makePlan } from './plan'
@@ -35,7 +36,7 @@ function notedError(run: Run, jti: string): ErrorNoted | undefined {
   const node = run.graph.nodes.get(error.node)
   return {
     ...error,
-    label: node?.label || error.node,
+    label: labelOf(run.graph, error.node),
     role: node?.approval?.role ?? 'operator',
     visitNow: run.visits.get(error.node)?.visit ?? error.visit,
   }

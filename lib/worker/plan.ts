@@ -171,7 +171,7 @@ function noteStep(run: Run, visit: Visit): Noted {
   return {
     step: {
       node: visit.node,
-      label: node?.label ?? visit.node,
+      label: labelOf(run.graph, visit.node),
       visit: visit.visit,
       status,
       reads: readsOf(run, visit),

@@ -51,6 +51,11 @@ export function labelOf({ nodes }: Pick<GraphIndex, 'nodes'>, node: string): str
   return nodes.get(node)?.label || node
 }
 
+/** The same, of a node at hand. */
+export function nodeLabel({ id, label }: Pick<GraphNode, 'id' | 'label'>): string {
+  return label || id
+}
+
 /** The SPIFFE id of the agent that does a node; undefined where this installation does. */
 export function agentOf({ nodes }: Pick<GraphIndex, 'nodes'>, node: string): string | undefined {
   const { kind, config } = nodes.get(node) ?? {}

@@ -7,6 +7,7 @@ import type { Command } from '@/lib/engine/commands'
 import type { RunRecord } from '@/lib/store/store'
 import { runRowOf } from '@/lib/view/rows'
 import type { LedgerPage, Page, RunDetail, RunRow, ValueView } from '@/lib/view/wire'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { childrenOf, rowsWithWaits } from '../children'
 import { route } from '../current'
 import { type PageRequest, pageOf, queryOf } from '../http/paging'
@@ -166,12 +167,12 @@ async function parentOf(installation: Installation, { parent }: RunRecord): Prom
   const { runId, node, visit, index } = parent
   const above = await runs.get(runId)
   if (!above) return undefined
-  const { nodes } = await installation.graphOf(above.version)
+  const graph = await installation.graphOf(above.version)
   return {
     run: runId,
     workflow: above.workflowName,
     node,
-    label: nodes.get(node)?.label || node,
+    label: labelOf(graph, node),
     visit,
     index,
     siblings: await runs.count({ parent: runId, parentStep: { node, visit } }),

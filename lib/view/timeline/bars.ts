@@ -16,7 +16,7 @@ import { nodesInScope } from '@/lib/engine/evolve-rollback'
 import type { Fact, FactOf } from '@/lib/engine/facts'
 import type { Run, Visit, VisitState } from '@/lib/engine/run'
 import { walkedFrom } from '@/lib/engine/walk'
-import type { GraphIndex } from '@/lib/workflow/graph-index'
+import { type GraphIndex, labelOf } from '@/lib/workflow/graph-index'
 import type { ShownState } from '../wire'
 import { lastWhere } from './bounds'
 import type { Bar, Lane, LaneBy, Seq } from './terms'
@@ -141,13 +141,12 @@ export class BarKeeper {
   }
 
   #barOf(visit: Visit, shown: ShownState, words: string, seq: Seq, at: number): Bar {
-    const node = this.#index.nodes.get(visit.node)
     const agent = this.#agentOf(visit)
     return {
       node: visit.node,
       visit: visit.visit,
       attempt: visit.attempt,
-      label: node?.label || visit.node,
+      label: labelOf(this.#index, visit.node),
       words,
       shown,
       ...(agent !== undefined && { agent }),
@@ -189,7 +188,7 @@ export class BarKeeper {
       node,
       visit,
       attempt: 0,
-      label: this.#index.nodes.get(node)?.label || node,
+      label: labelOf(this.#index, node),
       words: 'being taken back',
       shown: 'rolled_back',
       undo: true,

@@ -13,6 +13,7 @@ import { frameOf, type RunFrame } from '@/lib/view/frame'
 import { plainActor } from '@/lib/view/plain-words'
 import { causesOf } from '@/lib/view/timeline/causes'
 import type { CausalLink, FiredBy } from '@/lib/view/timeline/terms'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { type DecisionClaim, decisionsOf } from '../claims'
 import type { Evidence, Noted, RunEvidence } from '../evidence'
 import { drawnNodesMax, graphSvg } from './graph-svg'
@@ -102,7 +103,7 @@ function transitionList({ timeline, graph }: RunEvidence): Markup | undefined {
     .slice(0, most.steps)
     .map(({ seq, at, from, event, node, visit, bound, firedBy, insteadOf, leftAt }) => {
       const instead = insteadOf ? ` instead of ${insteadOf.join(', ')}` : ''
-      return html`<tr${leftAt !== undefined && html` class="back"`}><td class="tight right mono">${seq}</td><td class="tight"><time>${exactClock(at)}</time></td><td><bdi>${from ? labelOf(graph, from.node) : ''}</bdi></td><td><bdi>${event ?? ''}</bdi></td><td><bdi>${labelOf(graph, node)}</bdi>${instead}</td><td class="tight right mono">${visit}${bound !== undefined && ` of ${bound}`}</td><td><bdi>${firedWords(firedBy)}</bdi></td></tr>`
+      return html`<tr${leftAt !== undefined && html` class="back"`}><td class="tight right mono">${seq}</td><td class="tight"><time>${exactClock(at)}</time></td><td><bdi>${from ? stepLabel(graph, from.node) : ''}</bdi></td><td><bdi>${event ?? ''}</bdi></td><td><bdi>${stepLabel(graph, node)}</bdi>${instead}</td><td class="tight right mono">${visit}${bound !== undefined && ` of ${bound}`}</td><td><bdi>${firedWords(firedBy)}</bdi></td></tr>`
     })
   return html`<details><summary>${counted(transitions.length, 'transition')}</summary><div class="wide"><table><thead><tr><th class="right">Token</th><th>Time</th><th>From</th><th>Event</th><th>To</th><th class="right">Visit</th><th>Fired by</th></tr></thead><tbody>${rows}</tbody></table></div>${past(transitions.length, most.steps, 'transition')}</details>`
 }
@@ -137,7 +138,7 @@ async function tracePart(evidence: Evidence, root: RunEvidence): Promise<Markup 
     if (!lines.has(hash)) lines.set(hash, await oneLine(evidence, hash))
   }
   const row = ({ number, transition, cells }: TraceRow, above: TraceRow | undefined) =>
-    html`<tr${transition.leftAt !== undefined && html` class="back"`}><td class="tight right mono">${number}</td><td class="tight"><time>${exactClock(transition.at)}</time></td><td><bdi>${transition.event ?? ''}</bdi></td><td><bdi>${labelOf(graph, transition.node)}</bdi>${transition.visit > 1 && html` <span class="quiet">visit ${transition.visit}</span>`}</td>${cells.map((cell, at) => traceCell(cell, above?.cells[at], lines))}</tr>`
+    html`<tr${transition.leftAt !== undefined && html` class="back"`}><td class="tight right mono">${number}</td><td class="tight"><time>${exactClock(transition.at)}</time></td><td><bdi>${transition.event ?? ''}</bdi></td><td><bdi>${stepLabel(graph, transition.node)}</bdi>${transition.visit > 1 && html` <span class="quiet">visit ${transition.visit}</span>`}</td>${cells.map((cell, at) => traceCell(cell, above?.cells[at], lines))}</tr>`
   return html`<p class="quiet">One row for each entry of a state, with what was written when the run arrived there; what was written last belongs to the last row. A diamond marks what changed.</p>
 <div class="wide"><table><thead><tr><th class="right">Row</th><th>Time</th><th>Event</th><th>To</th>${trace.artifacts.map(({ name }) => html`<th><bdi>${cut(name, 60)}</bdi></th>`)}</tr></thead><tbody>${rows.map((one, at) => row(one, rows[at - 1]))}</tbody></table></div>${past(trace.rows.length, most.trace, 'row')}`
 }
@@ -158,7 +159,7 @@ function decisionPart({ runs }: Evidence, decisions: readonly DecisionClaim[]): 
   const runOf = new Map(runs.map((run) => [run.run, run]))
   const rows = decisions.slice(0, most.decisions).map((decision) => {
     const run = runOf.get(decision.run) as RunEvidence
-    const where = typeof decision.node === 'string' ? labelOf(run.graph, decision.node) : ''
+    const where = typeof decision.node === 'string' ? stepLabel(run.graph, decision.node) : ''
     const why = [decision.comment, decision.reason].find((one) => typeof one === 'string' && one !== '')
     return html`<tr><td class="tight"><time>${moment(decision.at)}</time></td><td><bdi>${plainActor(decision.by)}</bdi></td><td><bdi>${didWords(decision)}</bdi>${where !== '' && html` <span class="quiet"><bdi>${where}</bdi></span>`}${decision.asked && html`<br><span class="quiet"><bdi>${cut(decision.asked.sentence, 300)}</bdi> (asked of <bdi>${decision.asked.role}</bdi>)</span>`}${decision.edited !== undefined && html`<br><span class="quiet">as edited</span>`}${decision.seen !== undefined && html`<br><span class="quiet">${decidedOnSeen}</span>`}</td><td><bdi>${typeof why === 'string' ? cut(why, 600) : ''}</bdi></td><td class="tight"><code title="${decision.jti}">${run.relation === 'exported' ? '' : `${short(decision.run)} `}${decision.seq}</code></td></tr>`
   })
@@ -202,9 +203,9 @@ function rollbackPart({ runs }: Evidence): Markup | undefined {
       .slice(0, most.listed)
       .map(
         (act) =>
-          html`<tr><td><bdi>${labelOf(run.graph, act.node)}</bdi></td><td class="tight">${act.undo}</td><td class="tight">${act.status ?? 'under way'}</td><td><bdi>${cut(act.description, 600)}</bdi></td></tr>`,
+          html`<tr><td><bdi>${stepLabel(run.graph, act.node)}</bdi></td><td class="tight">${act.undo}</td><td class="tight">${act.status ?? 'under way'}</td><td><bdi>${cut(act.description, 600)}</bdi></td></tr>`,
       )
-    return html`<h3>Back to before <bdi>${labelOf(run.graph, node)}</bdi>: ${status ?? 'under way'}</h3><p><bdi>${plainActor(by)}</bdi> asked for it on <time>${moment(askedAt)}</time>, ${scopeWords[scope]}${run.relation !== 'exported' && html`, in <code>${short(run.run)}</code>`}${reason !== '' && html`: <bdi>${cut(reason, 600)}</bdi>`}. Plan <code title="${plan}">${short(plan)}</code>${choice !== undefined && `; afterwards somebody chose to ${choice === 'go_on' ? 'go on' : 'end the run'}`}.</p>
+    return html`<h3>Back to before <bdi>${stepLabel(run.graph, node)}</bdi>: ${status ?? 'under way'}</h3><p><bdi>${plainActor(by)}</bdi> asked for it on <time>${moment(askedAt)}</time>, ${scopeWords[scope]}${run.relation !== 'exported' && html`, in <code>${short(run.run)}</code>`}${reason !== '' && html`: <bdi>${cut(reason, 600)}</bdi>`}. Plan <code title="${plan}">${short(plan)}</code>${choice !== undefined && `; afterwards somebody chose to ${choice === 'go_on' ? 'go on' : 'end the run'}`}.</p>
 ${undos.length > 0 && html`<div class="wide"><table><thead><tr><th>Step</th><th>How</th><th>Outcome</th><th>What came of it</th></tr></thead><tbody>${undos}</tbody></table></div>`}`
   })}`
 }
@@ -229,7 +230,7 @@ function errorEntry(
   const chain = causesOf({ index, rows, facts, seqOf }, note.seq)
   const causes = chain?.links.slice(1, most.causes + 1) ?? []
   const elsewhere = chain?.elsewhere.length ?? 0
-  return html`<h3>${stateMark(failed ? 'failed' : 'skipped', labelOf(run.graph, fact.node))}</h3>
+  return html`<h3>${stateMark(failed ? 'failed' : 'skipped', stepLabel(run.graph, fact.node))}</h3>
 <p><time>${moment(fact.at)}</time>, token ${note.seq}${run.relation !== 'exported' && html` of <code>${short(run.run)}</code>`}: <bdi>${cut(fact.description, 1_200)}</bdi> <code>${fact.code}</code> <span class="quiet">${fact.severity}, ${fact.errorType.replaceAll('_', ' ')}, attempt ${fact.attempt}</span></p>
 ${causes.length > 0 && html`<ol class="chain">${causes.map((cause) => causeLine(run, cause))}</ol>`}${elsewhere > 0 && html`<p class="quiet">${counted(elsewhere, 'cause')} in other runs.</p>`}`
 }
@@ -237,7 +238,7 @@ ${causes.length > 0 && html`<ol class="chain">${causes.map((cause) => causeLine(
 function causeLine({ graph, notes }: RunEvidence, { seq, by, node, words }: CausalLink): Markup {
   const fact = notes[seq - 1]?.fact
   const why = fact?.type === 'error' ? `, ${cut(fact.description, 300)}` : ''
-  const where = node === undefined ? '' : `${labelOf(graph, node)}: `
+  const where = node === undefined ? '' : `${stepLabel(graph, node)}: `
   return html`<li>${by === 'upstream' ? 'caused by' : 'followed from'} token ${seq}: <bdi>${where}${words}${why}</bdi></li>`
 }
 
@@ -248,7 +249,7 @@ function belowPart({ runs }: Evidence): Markup | undefined {
     const { headline } = frameOf(run.folded)
     const place =
       run.parent &&
-      `${labelOf((runs.find(({ run: id }) => id === run.parent?.runId) ?? run).graph, run.parent.node)}${run.parent.visit > 1 ? `, visit ${run.parent.visit}` : ''}`
+      `${stepLabel((runs.find(({ run: id }) => id === run.parent?.runId) ?? run).graph, run.parent.node)}${run.parent.visit > 1 ? `, visit ${run.parent.visit}` : ''}`
     return html`<tr><td><bdi>${cut(run.workflow, 120)}</bdi><br><code class="quiet">${run.run}</code></td><td><bdi>${run.relation === 'original' ? 'it was forked from it' : (place ?? '')}</bdi></td><td>${stateMark(headline.shown, headline.words)}</td><td class="tight right mono">${thousands(run.tokens)}</td></tr>`
   })
   const drawn = others.slice(0, most.runs).map((run) => {
@@ -271,7 +272,7 @@ async function valuePart(evidence: Evidence, root: RunEvidence): Promise<Markup 
   }
   for (const id of graph.order) {
     const state = folded.visits.get(id)?.state
-    if (state?.status === 'done') shown.set(`Output of ${labelOf(graph, id)}`, state.output)
+    if (state?.status === 'done') shown.set(`Output of ${stepLabel(graph, id)}`, state.output)
   }
   if (shown.size === 0) return undefined
   const entries: Markup[] = []
@@ -334,8 +335,8 @@ ${begunBy && html`<dt>Begun by</dt><dd><code>${begunBy.run}</code>, token <code>
 <h3>Workflow versions</h3><div class="wide"><table><thead><tr><th>Name</th><th>Version: SHA-256 of its graph</th></tr></thead><tbody>${versions}</tbody></table></div>`
 }
 
-function labelOf(graph: RunEvidence['graph'], node: string): string {
-  return cut(graph.nodes.get(node)?.label || node, 160)
+function stepLabel(graph: RunEvidence['graph'], node: string): string {
+  return cut(labelOf(graph, node), 160)
 }
 
 function past(total: number, bound: number, one: string): Markup | undefined {
