@@ -30,6 +30,7 @@ import { jsonValue } from '@/lib/worker/values'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { AgentRates } from './doors/agent-rates'
 import { hasPart } from './doors/did-steps'
+import { checkpointOf, outside, tellsOf } from './doors/in-chain'
 import type { Installation } from './installation'
 import { keepDerived } from './workflows'
 
@@ -187,6 +188,7 @@ async function joinVerified(
   await house.book.read(runId, (run) => {
     if (!belongs(run, agent.id)) throw outsideRun(agent.id, claims.wid)
   })
+  await checkError(house, runId, fact)
   const linked = await checkDag(house, claims, runId, agent.id, links)
   // From here on it proves nobody's identity; whether it did before does not matter.
   await refuseReplay(house.store.ledger, { claims, principal, token }).catch(refusalOnly)
@@ -387,15 +389,31 @@ function reportedGraph(name: string): WorkflowGraph {
   }
 }
 
-/** An error of an agent in a run of ours that names a checkpoint of it is a signal: what follows is for the workflow to say. */
+/**
+ * An error is of an action that its token follows, or of a checkpoint; in a run of ours, of one of the agent's own chain,
+ * since there something may follow from it. Throws Problem `ect_claim_invalid`, `rollback_outside_run`.
+ */
+async function checkError(house: Installation, runId: RunId, fact: FactOf<'reported'>): Promise<void> {
+  const { meaning, checkpointId, agent, par } = fact
+  if (meaning !== 'error') return
+  if (checkpointId === undefined) {
+    if (par.length > 0) return
+    throw wrongClaim(fact, 'names neither the action that failed among its parents nor a checkpoint')
+  }
+  if (!(await isOurs(house, runId))) return
+  const own = await checkpointOf(house, runId, checkpointId, agent, tellsOf)
+  if (!own) throw outside(agent, `checkpoint ${checkpointId}`)
+}
+
+function isOurs({ book }: Installation, runId: RunId): Promise<boolean> {
+  return book.read(runId, (run) => !run.graph.graph.reported)
+}
+
+/** An error of an agent in a run of ours that names a checkpoint is a signal: what follows is for the workflow to say. */
 async function tell(house: Installation, runId: RunId, fact: FactOf<'reported'>): Promise<void> {
   const { meaning, checkpointId, severity, errorType, agent, jti, description } = fact
   if (meaning !== 'error' || checkpointId === undefined || severity === undefined) return
-  const isOurs = await house.book.read(
-    runId,
-    (run) => !run.graph.graph.reported && run.checkpoints.has(checkpointId),
-  )
-  if (!isOurs) return
+  if (!(await isOurs(house, runId))) return
   try {
     await house.book.execute(runId, {
       ...{ type: 'signal', errorId: jti, agent, severity, errorType: errorType ?? 'unknown' },

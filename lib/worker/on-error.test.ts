@@ -7,7 +7,8 @@ import { unverifiedPayload } from '@/lib/ect/jws'
 import { errorsDue } from '@/lib/engine/follow-error'
 import type { Run } from '@/lib/engine/run'
 import { postAerrError } from '@/lib/server/handlers/aerr'
-import { DoorsScene, knock } from '@/lib/server/testing/doors-scene'
+import { ingest } from '@/lib/server/ingest'
+import { DoorsScene, knock, type TestAgent } from '@/lib/server/testing/doors-scene'
 
 let scene: DoorsScene
 beforeAll(async () => {
@@ -58,6 +59,37 @@ describe('an error that an agent tells of', () => {
     expect(await scene.house.book.read(runId, (run) => [run.rollbacks.size, errorsDue(run).length])).toEqual([
       1, 0,
     ])
+  })
+
+  it('comes to nothing when its token names a step of another chain', async () => {
+    const apart = { edges: [{ from: 'look', to: 'write' }], containment: { on_error: 'rollback' } }
+    const { runId, checkpoint } = await scene.written('as it was\n', { more: apart })
+    await scene.does(runId, 'report', scene.b)
+    const claims = { severity: 'critical', error_type: 'action_failed', checkpoint_id: checkpoint }
+    const ext = Object.fromEntries(Object.entries(claims).map(([claim, said]) => [`atd.${claim}`, said]))
+    const report = (agent: TestAgent, par: string[], said: object) =>
+      ingest(scene.house, { tokens: [agent.token('atd:error', runId, { par, ext: { ...ext, ...said } })] })
+    const [start] = await scene.house.store.ledger.rows(runId, 0, 1)
+    const stranger = {
+      status: 'refused',
+      code: 'rollback_outside_run',
+      detail: `${scene.b.id} has no part in the run of checkpoint ${checkpoint} that would let it ask; only agents of the same run may.`,
+    }
+    expect(await report(scene.b, [checkpoint], {})).toMatchObject([stranger])
+    const nothing = { status: 'refused', code: 'ect_claim_invalid' }
+    const [unnamed] = await report(scene.b, [], { 'atd.checkpoint_id': 7 })
+    expect(unnamed).toMatchObject(nothing)
+    expect(unnamed).toMatchObject({ detail: expect.stringContaining('nor a checkpoint') })
+    // Of an action of its own it may tell: that is recorded, and nothing follows.
+    expect(await report(scene.b, [start?.jti ?? ''], { 'atd.checkpoint_id': 7 })).toMatchObject([
+      { status: 'accepted' },
+    ])
+    expect(await scene.house.book.read(runId, (run) => [run.signals.size, run.rollbacks.size])).toEqual([
+      0, 0,
+    ])
+    expect(fs.readFileSync(scene.file, 'utf8')).toBe('Hello\n')
+    expect(await report(scene.a, [checkpoint], {})).toMatchObject([{ status: 'accepted' }])
+    expect(await scene.until(runId, rolledBack)).toMatchObject({ by: 'engine', node: 'write' })
   })
 
   it('asks a person where the step cannot be undone', async () => {

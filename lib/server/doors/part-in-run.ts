@@ -4,24 +4,15 @@
  * from behind it, where errors show.
  */
 import { type RunId, runIdOf } from '@/lib/base/ids'
-import { Problem } from '@/lib/base/problem'
-import { unverifiedPayload } from '@/lib/ect/jws'
-import type { CheckpointRef, Run } from '@/lib/engine/run'
+import type { CheckpointRef } from '@/lib/engine/run'
 import type { Installation } from '../installation'
 import type { Caller } from './caller'
-import { isAncestor, isDescendant } from './did-steps'
+import { isAncestor } from './did-steps'
+import { checkpointOf, outside, type Say, tellsOf } from './in-chain'
 
 export interface CheckpointPlace {
   runId: RunId
   checkpoint: CheckpointRef
-}
-
-/** The refusal of whoever has no part in it; the same for a run, or a checkpoint, that is not there. */
-export function outside(caller: Caller, what: string): Problem {
-  return new Problem(
-    'rollback_outside_run',
-    `${caller.agent.id} has no part in the run of ${what.slice(0, 100)} that would let it ask; only agents of the same run may.`,
-  )
 }
 
 /**
@@ -53,52 +44,17 @@ export async function placeInChain(
   caller: Caller,
   checkpointId: string,
 ): Promise<CheckpointPlace> {
-  const inChain = (run: Run, node: string, agent: string) =>
-    isAncestor(run, node, agent) || isDescendant(run, node, agent)
-  return placeWhere(house, caller, checkpointId, inChain)
+  return placeWhere(house, caller, checkpointId, tellsOf)
 }
 
 async function placeWhere(
   house: Installation,
   caller: Caller,
   checkpointId: string,
-  mayAsk: (run: Run, node: string, agent: string) => boolean,
+  may: Say,
 ): Promise<CheckpointPlace> {
   const runId = await runOf(house, caller, checkpointId)
-  const refusal = outside(caller, `checkpoint ${checkpointId}`)
-  if (runId === undefined) throw refusal
-  const agent = caller.agent.id
-  const { checkpoint, may, reports } = await house.book.read(runId, (run) => {
-    const checkpoint = run.checkpoints.get(checkpointId)
-    const may = checkpoint !== undefined && mayAsk(run, checkpoint.node, agent)
-    return { checkpoint, may, reports: run.reported?.agents.has(agent) === true }
-  })
-  if (!checkpoint) throw refusal
-  // Who only signed tokens that joined the run did none of its steps: then the tokens themselves are asked.
-  if (!may && !(reports && (await signedBefore(house, runId, checkpointId, agent)))) throw refusal
+  const checkpoint = runId && (await checkpointOf(house, runId, checkpointId, caller.agent.id, may))
+  if (!runId || !checkpoint) throw outside(caller.agent.id, `checkpoint ${checkpointId}`)
   return { runId, checkpoint }
-}
-
-/** NOTES 1: where a walk through ancestors stops. */
-const maxAncestors = 10_000
-
-/** Is a token of the agent among those that the checkpoint follows from? */
-async function signedBefore(
-  { store }: Installation,
-  runId: RunId,
-  checkpointId: string,
-  agent: string,
-): Promise<boolean> {
-  const reached = new Set([checkpointId])
-  // A Set is walked in the order it grows, so it serves as the queue too.
-  for (const jti of reached) {
-    const row = await store.ledger.row(runId, jti)
-    if (!row) continue
-    const { iss, par } = unverifiedPayload(row.token)
-    if (iss === agent) return true
-    for (const parent of Array.isArray(par) ? par : []) {
-      if (typeof parent === 'string' && reached.size < maxAncestors) reached.add(parent)
-    }
-  }
-  return false
 }

@@ -13,7 +13,8 @@ import type { Installation } from '../installation'
 import { answered } from './answered'
 import { type Caller, mayCoordinate, takeToken } from './caller'
 import { hasPart } from './did-steps'
-import { outside, placeAsAncestor, runOf } from './part-in-run'
+import { outside } from './in-chain'
+import { placeAsAncestor, runOf } from './part-in-run'
 import { rollbackIdOf, rollbackUrn } from './rollback-ids'
 
 export interface PrepareAsk {
@@ -113,7 +114,7 @@ async function isUnknownInItsRun(
   checkpointId: string,
 ): Promise<boolean> {
   const runId = await runOf(house, caller, checkpointId)
-  if (runId === undefined) throw outside(caller, `checkpoint ${checkpointId}`)
+  if (runId === undefined) throw outside(caller.agent.id, `checkpoint ${checkpointId}`)
   return house.book.read(runId, (run) => !run.checkpoints.has(checkpointId) && hasPart(run, caller.agent.id))
 }
 
