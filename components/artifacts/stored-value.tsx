@@ -6,12 +6,12 @@
  */
 import { Download } from 'lucide-react'
 import { useMemo, useState } from 'react'
+import { ReadValue } from '@/components/run/read-value'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { ErrorNote } from '@/components/ui/error-note'
 import { Skeleton } from '@/components/ui/skeleton'
 import { count } from '@/lib/ui/format-time'
-import { useValue } from '@/lib/ui/run-queries'
 import { valueFile } from '@/lib/ui/stored-bytes'
 import { useValueLines } from '@/lib/ui/value-queries'
 import { contentOf, hexRows, sizeWords } from '@/lib/view/value-content'
@@ -28,40 +28,33 @@ const hexAtFirst = 16
 
 /** The value behind a hash, fetched when it comes into view. `what`: "test_report", "output". */
 export function StoredValue({ run, hash, what }: { run: string; hash: string; what: string }) {
-  const value = useValue(run, hash)
-  if (value.isError) {
-    return (
-      <ErrorNote
-        title={`The ${what} could not be read`}
-        error={value.error}
-        onRetry={() => void value.refetch()}
-      />
-    )
-  }
-  if (!value.data) return <Skeleton what={`the ${what}`} />
   return (
-    <>
-      <p className="flex flex-wrap items-center gap-x-3 text-t1 text-ink-3">
-        <CopyId id={hash} what={`${what} hash`} className="text-ink-2" />
-        <span className="mono">{value.data.mediaType}</span>
-        <span className="num">{sizeWords(value.data.size)}</span>
-        <a
-          href={valueFile(run, hash)}
-          download
-          className="flex items-center gap-1 rounded-r1 hover:text-ink max-md:min-h-11"
-        >
-          <Download size={12} strokeWidth={1.5} aria-hidden="true" />
-          Download
-        </a>
-      </p>
-      <div className="mt-2">
-        {value.data.truncated ? (
-          <Large run={run} value={value.data} what={what} />
-        ) : (
-          <Whole value={value.data} what={what} />
-        )}
-      </div>
-    </>
+    <ReadValue run={run} hash={hash} what={what}>
+      {(value) => (
+        <>
+          <p className="flex flex-wrap items-center gap-x-3 text-t1 text-ink-3">
+            <CopyId id={hash} what={`${what} hash`} className="text-ink-2" />
+            <span className="mono">{value.mediaType}</span>
+            <span className="num">{sizeWords(value.size)}</span>
+            <a
+              href={valueFile(run, hash)}
+              download
+              className="flex items-center gap-1 rounded-r1 hover:text-ink max-md:min-h-11"
+            >
+              <Download size={12} strokeWidth={1.5} aria-hidden="true" />
+              Download
+            </a>
+          </p>
+          <div className="mt-2">
+            {value.truncated ? (
+              <Large run={run} value={value} what={what} />
+            ) : (
+              <Whole value={value} what={what} />
+            )}
+          </div>
+        </>
+      )}
+    </ReadValue>
   )
 }
 

@@ -2,10 +2,8 @@
 import { useMemo, useState } from 'react'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
-import { ErrorNote } from '@/components/ui/error-note'
-import { Skeleton } from '@/components/ui/skeleton'
-import { useValue } from '@/lib/ui/run-queries'
 import type { ValueView } from '@/lib/view/wire'
+import { ReadValue } from './read-value'
 
 /** Lines drawn before a person asks for all of them. */
 const linesAtFirst = 60
@@ -23,18 +21,11 @@ export function ValueBlock({
   /** A text is shown as it reads, without its quotation marks. */
   plain?: boolean
 }) {
-  const value = useValue(run, hash)
-  if (value.isError) {
-    return (
-      <ErrorNote
-        title={`The ${what} could not be read`}
-        error={value.error}
-        onRetry={() => void value.refetch()}
-      />
-    )
-  }
-  if (!value.data) return <Skeleton what={`the ${what}`} />
-  return <Shown value={value.data} what={what} plain={plain} />
+  return (
+    <ReadValue run={run} hash={hash} what={what}>
+      {(value) => <Shown value={value} what={what} plain={plain} />}
+    </ReadValue>
+  )
 }
 
 function Shown({ value, what, plain }: { value: ValueView; what: string; plain: boolean }) {

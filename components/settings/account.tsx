@@ -9,7 +9,7 @@ import { tell } from '@/components/ui/toast'
 import { sentenceOf } from '@/lib/ui/api'
 import { useMe } from '@/lib/ui/queries'
 import { useChangePassword } from '@/lib/ui/settings-queries'
-import { chooseTheme, currentTheme, type Theme } from '@/lib/ui/theme'
+import { chooseTheme, currentTheme, type Theme, themes } from '@/lib/ui/theme'
 import type { AccountBounds } from './account-bounds'
 import { ApiTokens } from './api-tokens'
 import { OwnSessions } from './own-sessions'
@@ -68,11 +68,7 @@ function ThemeChoice() {
     <Segmented<Theme>
       label="Theme"
       value={theme}
-      choices={[
-        { value: 'system', word: 'As the system' },
-        { value: 'light', word: 'Light' },
-        { value: 'dark', word: 'Dark' },
-      ]}
+      choices={themes}
       onChange={(next) => {
         setTheme(next)
         chooseTheme(next)

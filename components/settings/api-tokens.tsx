@@ -6,7 +6,7 @@ import { Field, Input, Select } from '@/components/ui/field'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { Skeleton } from '@/components/ui/skeleton'
 import { StateMark } from '@/components/ui/state'
-import { Table, TableScroll, Td, Th } from '@/components/ui/table'
+import { ActTh, Table, TableScroll, Td, Th } from '@/components/ui/table'
 import { tell } from '@/components/ui/toast'
 import { absoluteTime } from '@/lib/ui/format-time'
 import { useNow } from '@/lib/ui/now'
@@ -49,9 +49,7 @@ export function ApiTokens({ bounds }: { bounds: AccountBounds }) {
                 <Th className="max-md:hidden">Scopes</Th>
                 <Th className="max-md:hidden">Last used</Th>
                 <Th>State</Th>
-                <Th>
-                  <span className="sr-only">Act</span>
-                </Th>
+                <ActTh />
               </tr>
             </thead>
             <tbody>

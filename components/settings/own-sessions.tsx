@@ -3,7 +3,7 @@ import { Button } from '@/components/ui/button'
 import { ErrorNote } from '@/components/ui/error-note'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { Skeleton } from '@/components/ui/skeleton'
-import { Table, TableScroll, Td, Th } from '@/components/ui/table'
+import { ActTh, Table, TableScroll, Td, Th } from '@/components/ui/table'
 import { Tag } from '@/components/ui/tag'
 import { tell, warnOf } from '@/components/ui/toast'
 import { absoluteTime, count } from '@/lib/ui/format-time'
@@ -45,9 +45,7 @@ export function OwnSessions() {
               <Th>Address</Th>
               <Th className="max-md:hidden">Signed in</Th>
               <Th className="max-md:hidden">Ends</Th>
-              <Th>
-                <span className="sr-only">Act</span>
-              </Th>
+              <ActTh />
             </tr>
           </thead>
           <tbody>

@@ -9,7 +9,7 @@ import { Menu, MenuItem, MenuLine } from '@/components/ui/menu'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { Skeleton } from '@/components/ui/skeleton'
 import { StateMark } from '@/components/ui/state'
-import { Table, TableScroll, Td, Th } from '@/components/ui/table'
+import { ActTh, Table, TableScroll, Td, Th } from '@/components/ui/table'
 import { Tag } from '@/components/ui/tag'
 import { absoluteTime } from '@/lib/ui/format-time'
 import { useNow } from '@/lib/ui/now'
@@ -103,9 +103,7 @@ function List({
               Sessions
             </Th>
             <Th className="max-lg:hidden">Added</Th>
-            <Th>
-              <span className="sr-only">Act</span>
-            </Th>
+            <ActTh />
           </tr>
         </thead>
         <tbody>

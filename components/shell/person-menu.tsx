@@ -7,7 +7,7 @@ import { Menu, MenuChoice, MenuItem, MenuLabel, MenuLine, MenuLink } from '@/com
 import { links } from '@/lib/ui/links'
 import { useOpened } from '@/lib/ui/opened'
 import { useMe } from '@/lib/ui/queries'
-import { chooseTheme, currentTheme, type Theme } from '@/lib/ui/theme'
+import { chooseTheme, currentTheme, type Theme, themes } from '@/lib/ui/theme'
 
 /** Who is signed in and as what; their theme; the way out. */
 export function PersonMenu() {
@@ -46,11 +46,7 @@ export function PersonMenu() {
       <MenuChoice<Theme>
         label="Theme"
         value={theme}
-        choices={[
-          { value: 'system', word: 'As the system' },
-          { value: 'light', word: 'Light' },
-          { value: 'dark', word: 'Dark' },
-        ]}
+        choices={themes}
         onChange={(next) => {
           setTheme(next)
           chooseTheme(next)

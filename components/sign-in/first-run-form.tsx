@@ -1,9 +1,10 @@
 'use client'
 import { type FormEvent, useState } from 'react'
 import { Button } from '@/components/ui/button'
-import { Field, Input } from '@/components/ui/field'
+import { Field } from '@/components/ui/field'
 import type { ProblemDetails } from '@/lib/view/wire'
 import { FormAlert } from './form-alert'
+import { NameInput } from './name-input'
 import { PasswordInput } from './password-input'
 import { signInFailure } from './sign-in-form'
 
@@ -47,18 +48,7 @@ export function FirstRunForm({ token, minPasswordLength }: { token: string; minP
           help="How decisions of yours are signed. It cannot be changed later."
           error={errorOf('name')}
         >
-          {(ids) => (
-            <Input
-              {...ids}
-              name="name"
-              required
-              autoFocus
-              autoComplete="username"
-              autoCapitalize="none"
-              spellCheck={false}
-              maxLength={64}
-            />
-          )}
+          {(ids) => <NameInput {...ids} />}
         </Field>
         <Field
           label="Password"

@@ -2,9 +2,10 @@
 import { signIn } from 'next-auth/react'
 import { type FormEvent, useRef, useState } from 'react'
 import { Button } from '@/components/ui/button'
-import { Field, Input } from '@/components/ui/field'
+import { Field } from '@/components/ui/field'
 import { signInWords } from '@/lib/auth/sign-in-words'
 import { FormAlert } from './form-alert'
+import { NameInput } from './name-input'
 import { PasswordInput } from './password-input'
 
 /** Name and password. `next` is where to go afterwards; `notice` why one is here again. */
@@ -38,20 +39,7 @@ export function SignInForm({ next, notice }: { next: string; notice?: string | u
       {notice && !error && <p className="mb-4 text-ink-2">{notice}</p>}
       <FormAlert>{error}</FormAlert>
       <div className="flex flex-col gap-4">
-        <Field label="Name">
-          {(ids) => (
-            <Input
-              {...ids}
-              name="name"
-              required
-              autoFocus
-              autoComplete="username"
-              autoCapitalize="none"
-              spellCheck={false}
-              maxLength={64}
-            />
-          )}
-        </Field>
+        <Field label="Name">{(ids) => <NameInput {...ids} />}</Field>
         <Field label="Password">
           {(ids) => <PasswordInput {...ids} name="password" required autoComplete="current-password" />}
         </Field>

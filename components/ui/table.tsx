@@ -28,6 +28,15 @@ export function Th({ numeric = false, className, ...rest }: ComponentProps<'th'>
   )
 }
 
+/** The head of the column with a row's buttons; only a screen reader has use for its name. */
+export function ActTh() {
+  return (
+    <Th>
+      <span className="sr-only">Act</span>
+    </Th>
+  )
+}
+
 export function Td({ numeric = false, className, ...rest }: ComponentProps<'td'> & { numeric?: boolean }) {
   return (
     <td

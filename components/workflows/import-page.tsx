@@ -1,11 +1,4 @@
 'use client'
-/*
- * Bringing a workflow: by file, by paste, by dropping it anywhere on the page. The text is checked as it is typed; all
- * faults show at once with their places, and the graph is drawn as soon as it can be read. Nothing is stored before the
- * button is pressed, and not at all while an error stands.
- */
-import { ChevronLeft } from 'lucide-react'
-import Link from 'next/link'
 import { useRouter } from 'next/navigation'
 import { type DragEvent, useEffect, useRef, useState } from 'react'
 import { Button } from '@/components/ui/button'
@@ -26,6 +19,7 @@ import { useMayNotImport } from './author-role'
 import { DiagnosticCounts, DiagnosticList } from './diagnostic-list'
 import { exampleText } from './example-text'
 import { SourceEditor, type SourceEditorHandle } from './source-editor'
+import { ToWorkflows } from './to-workflows'
 import { WorkflowGraphView } from './workflow-graph'
 
 /** Typing pauses this long before the text is checked. */
@@ -111,13 +105,7 @@ export function ImportPage() {
       {...drop}
     >
       <div className="flex min-h-11 shrink-0 items-center gap-3 whitespace-nowrap border-b px-4 max-md:flex-wrap max-md:py-2">
-        <Link
-          href={links.workflows}
-          className="-ml-1 flex items-center gap-1 rounded-r1 text-ink-3 hover:text-ink max-md:h-11"
-        >
-          <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" />
-          Workflows
-        </Link>
+        <ToWorkflows />
         <h1 className="font-medium">{graph?.name ?? 'Import a workflow'}</h1>
         {graph && <Tag>{formatNames[graph.format]}</Tag>}
         {filename && <span className="mono truncate text-ink-3">{filename}</span>}

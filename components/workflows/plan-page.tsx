@@ -1,10 +1,4 @@
 'use client'
-/*
- * A workflow from a goal: a model plans it, a person reads the plan and approves that very one, or does not. A plan is
- * drawn like any workflow, with what it would do to the world said first; until it is approved nothing can run it.
- */
-import { ChevronLeft } from 'lucide-react'
-import Link from 'next/link'
 import { useRouter, useSearchParams } from 'next/navigation'
 import { useRef, useState } from 'react'
 import { LiveTime } from '@/components/run-graph/graph-node'
@@ -34,6 +28,7 @@ import { DiagnosticList } from './diagnostic-list'
 import { policyLines } from './policy-words'
 import { SourceEditor } from './source-editor'
 import { asksPerson, Step } from './step-facts'
+import { ToWorkflows } from './to-workflows'
 import { WorkflowGraphView } from './workflow-graph'
 
 /** `?version=` and `?plan=` name a plan that was made before; without them a goal is asked for. */
@@ -47,13 +42,7 @@ export function PlanPage() {
   return (
     <>
       <div className="flex min-h-11 shrink-0 items-center gap-3 whitespace-nowrap border-b px-4">
-        <Link
-          href={links.workflows}
-          className="-ml-1 flex items-center gap-1 rounded-r1 text-ink-3 hover:text-ink max-md:h-11"
-        >
-          <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" />
-          Workflows
-        </Link>
+        <ToWorkflows />
         <h1 className="font-medium">Plan from a goal</h1>
         {plan?.version && <CopyId id={plan.version} what="version" className="text-ink-3 max-md:hidden" />}
         <span className="flex-1" />

@@ -5,18 +5,16 @@ import { useRouter } from 'next/navigation'
 import { useMemo, useRef, useState } from 'react'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
-import { ErrorNote } from '@/components/ui/error-note'
 import { Field, Select, Textarea } from '@/components/ui/field'
 import { PageHelp } from '@/components/ui/page-help'
 import { Segmented } from '@/components/ui/segmented'
-import { Skeleton } from '@/components/ui/skeleton'
 import { warnOf } from '@/components/ui/toast'
 import type { Json } from '@/lib/base/json'
 import { isProblem } from '@/lib/base/problem'
 import { isApiProblem, isRefusal, newIdempotencyKey } from '@/lib/ui/api'
 import { count } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
-import { useStartRun, useWorkflow } from '@/lib/ui/workflow-queries'
+import { useStartRun } from '@/lib/ui/workflow-queries'
 import { beginsRuns } from '@/lib/view/child-kinds'
 import { consequenceOf } from '@/lib/view/frame'
 import type { WorkflowDetail } from '@/lib/view/wire'
@@ -25,23 +23,13 @@ import { indexGraph, labelOf } from '@/lib/workflow/graph-index'
 import { formFields, type InputFault, readInput } from '@/lib/workflow/input-form'
 import { unboundTools } from '@/lib/workflow/unbound-tools'
 import { InputField } from './input-field'
+import { ReadWorkflow } from './read-workflow'
 import { asksPerson } from './step-facts'
 import { WorkflowGraphView } from './workflow-graph'
 
 /** Asks for what the workflow asks for, and starts a run of that very version. */
 export function StartRunPage({ version }: { version: string }) {
-  const query = useWorkflow(version)
-  if (query.isError && !query.data) {
-    return (
-      <ErrorNote
-        title="This workflow could not be read"
-        error={query.error}
-        onRetry={() => void query.refetch()}
-      />
-    )
-  }
-  if (!query.data) return <Skeleton what="the workflow" lines={6} row={44} />
-  return <StartRun workflow={query.data} />
+  return <ReadWorkflow version={version}>{(workflow) => <StartRun workflow={workflow} />}</ReadWorkflow>
 }
 
 type Way = 'form' | 'json'

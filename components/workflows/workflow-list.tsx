@@ -9,7 +9,7 @@ import { ErrorNote } from '@/components/ui/error-note'
 import { PageHelp } from '@/components/ui/page-help'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { Skeleton } from '@/components/ui/skeleton'
-import { Table, TableScroll, Td, Th } from '@/components/ui/table'
+import { ActTh, Table, TableScroll, Td, Th } from '@/components/ui/table'
 import { links } from '@/lib/ui/links'
 import { useOpened } from '@/lib/ui/opened'
 import { useWorkflows } from '@/lib/ui/queries'
@@ -107,11 +107,7 @@ function List({ rows }: { rows: WorkflowRow[] }) {
               Versions
             </Th>
             <Th className="max-md:hidden">Imported</Th>
-            {!opened && (
-              <Th>
-                <span className="sr-only">Act</span>
-              </Th>
-            )}
+            {!opened && <ActTh />}
           </tr>
         </thead>
         <tbody>

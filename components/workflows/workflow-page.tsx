@@ -1,5 +1,5 @@
 'use client'
-import { ChevronLeft, Download } from 'lucide-react'
+import { Download } from 'lucide-react'
 import Link from 'next/link'
 import { useRouter, useSearchParams } from 'next/navigation'
 import { useMemo } from 'react'
@@ -7,20 +7,20 @@ import { NotHere } from '@/components/shell/not-here'
 import { Actor } from '@/components/ui/actor'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
-import { ErrorNote } from '@/components/ui/error-note'
 import { PageHelp } from '@/components/ui/page-help'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { Segmented } from '@/components/ui/segmented'
-import { Skeleton } from '@/components/ui/skeleton'
 import { Table, TableScroll, Td, Th } from '@/components/ui/table'
 import { Tag } from '@/components/ui/tag'
 import { links } from '@/lib/ui/links'
 import { useOpened } from '@/lib/ui/opened'
 import { useShortcuts } from '@/lib/ui/shortcuts'
-import { useWorkflow, workflowExportUrl } from '@/lib/ui/workflow-queries'
+import { workflowExportUrl } from '@/lib/ui/workflow-queries'
 import type { WorkflowDetail } from '@/lib/view/wire'
+import { ReadWorkflow } from './read-workflow'
 import { SourceEditor } from './source-editor'
 import { StepFacts } from './step-facts'
+import { ToWorkflows } from './to-workflows'
 import { WorkflowGraphView } from './workflow-graph'
 
 const tabs = [
@@ -33,18 +33,7 @@ type Tab = (typeof tabs)[number]['value']
 
 /** One version of a workflow: drawn, as text, and among its versions. */
 export function WorkflowPage({ version }: { version: string }) {
-  const query = useWorkflow(version)
-  if (query.isError && !query.data) {
-    return (
-      <ErrorNote
-        title="This workflow could not be read"
-        error={query.error}
-        onRetry={() => void query.refetch()}
-      />
-    )
-  }
-  if (!query.data) return <Skeleton what="the workflow" lines={6} row={44} />
-  return <Loaded workflow={query.data} />
+  return <ReadWorkflow version={version}>{(workflow) => <Loaded workflow={workflow} />}</ReadWorkflow>
 }
 
 function Loaded({ workflow }: { workflow: WorkflowDetail }) {
@@ -72,13 +61,7 @@ function Loaded({ workflow }: { workflow: WorkflowDetail }) {
   return (
     <>
       <div className="flex min-h-11 shrink-0 items-center gap-3 whitespace-nowrap border-b px-4 max-md:flex-wrap max-md:py-2">
-        <Link
-          href={links.workflows}
-          className="-ml-1 flex items-center gap-1 rounded-r1 text-ink-3 hover:text-ink max-md:h-11"
-        >
-          <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" />
-          Workflows
-        </Link>
+        <ToWorkflows />
         <h1 className="min-w-0 truncate font-medium">{workflow.name}</h1>
         <CopyId id={workflow.version} what="version" className="text-ink-3" />
         {!isNewest && (

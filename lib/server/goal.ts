@@ -16,6 +16,7 @@ import { isJsonObject, type JsonObject } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import { parseAgentd } from '@/lib/formats/agentd/agentd'
 import { nodeFields } from '@/lib/formats/agentd/fields'
+import { agentSections } from '@/lib/formats/agentd/read'
 import { readToml } from '@/lib/formats/agentd/toml-source'
 import { tomlText } from '@/lib/formats/agentd/toml-write'
 import type { Consequence } from '@/lib/nodes/node-kind'
@@ -66,19 +67,6 @@ export interface GoalPlan {
 
 /** What a plan consists of. */
 const shape = ['name', 'description', 'start_nodes', 'triggers', 'nodes', 'edges']
-/** What only a person's configuration says. */
-const authority = [
-  'intelligence',
-  'secrets',
-  'mcp_servers',
-  'budget',
-  'auth',
-  'server',
-  'policy',
-  'logging',
-  'signing',
-]
-
 /**
  * Plans a workflow for a goal. Throws Problem `bad_request` for a goal that is empty or too long, for a configuration
  * that is not one (with the `field`: `goal` or `config`) and for an unknown backend, and EffectFailed when the model cannot be asked.
@@ -129,7 +117,7 @@ function configured(text: string | undefined): JsonObject {
     )
   }
   return Object.fromEntries(
-    authority.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])),
+    agentSections.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])),
   )
 }
 

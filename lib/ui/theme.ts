@@ -1,6 +1,13 @@
 /** `system` follows the machine; the others force a side (see components/ui/tokens.css). */
 export type Theme = 'system' | 'light' | 'dark'
 
+/** As people choose among them. */
+export const themes: { value: Theme; word: string }[] = [
+  { value: 'system', word: 'As the system' },
+  { value: 'light', word: 'Light' },
+  { value: 'dark', word: 'Dark' },
+]
+
 /** Holds a Theme. Read by the server when it writes `<html data-theme>`; it says nothing else about a person. */
 export const themeCookie = 'holdpoint_theme'
 

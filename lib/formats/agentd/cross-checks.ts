@@ -9,8 +9,8 @@ import { markerFaults } from '@/lib/nodes/template'
 import type { GraphNode } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
 import { nearestName } from '@/lib/workflow/nearest-name'
+import type { Tell } from '../tell'
 import type { ReadDocument } from './read'
-import type { Tell } from './toml-source'
 
 /** Tells every fault between the sections of a document. */
 export function crossCheck(read: ReadDocument, tell: Tell): void {

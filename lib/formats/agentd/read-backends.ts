@@ -2,10 +2,10 @@
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import type { Backend } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
+import type { Tell } from '../tell'
 import { readEntries, tellUnknowns } from './read-entries'
 import { fits, placeWords } from './refusals'
 import * as shapes from './shapes'
-import type { Tell } from './toml-source'
 
 const keyed: readonly string[] = ['anthropic', 'openai', 'gemini']
 /** Backends that agentd does not have: its own transports by name, and answers from a file. */

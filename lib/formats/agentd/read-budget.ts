@@ -2,9 +2,9 @@
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import type { Budget } from '@/lib/workflow/graph'
 import type { GraphPath } from '@/lib/workflow/graph-problem'
+import type { Tell } from '../tell'
 import { fits, placeWords } from './refusals'
 import * as shapes from './shapes'
-import type { Tell } from './toml-source'
 
 export const bytesPerMb = 1_048_576
 

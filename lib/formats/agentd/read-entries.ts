@@ -1,8 +1,8 @@
 /** Lists of tables, and what every section's reader says alike. */
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import type { GraphPath } from '@/lib/workflow/graph-problem'
+import type { Tell } from '../tell'
 import { fits, maxNamesTold, placeWords, tellUnknown } from './refusals'
-import type { Tell } from './toml-source'
 
 export type ReadEntry<T> = (entry: JsonObject, path: GraphPath, tell: Tell) => T | undefined
 

@@ -6,11 +6,11 @@ import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
 import { nearestName } from '@/lib/workflow/nearest-name'
 import { keptContained, readContained } from '../contained'
 import type { Fault } from '../fault'
+import type { Tell } from '../tell'
 import { commonFields, fieldsOf, nodeTypes } from './fields'
 import { filled } from './read-entries'
 import { fits, maxNamesTold, nearestField, placeWords, tellMissing } from './refusals'
 import * as shapes from './shapes'
-import type { Tell } from './toml-source'
 
 export const defaultBackoffMs = 100
 export const maxJitter = 0.5

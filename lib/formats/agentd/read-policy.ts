@@ -2,9 +2,9 @@
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import type { Allowlist, Policy } from '@/lib/workflow/graph'
 import type { GraphPath } from '@/lib/workflow/graph-problem'
+import type { Tell } from '../tell'
 import { fits } from './refusals'
 import * as shapes from './shapes'
-import type { Tell } from './toml-source'
 
 export const defaultQuery = 'data.agent.allow'
 

@@ -2,10 +2,10 @@
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import type { SecretSource } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
+import type { Tell } from '../tell'
 import { readEntries } from './read-entries'
 import { fits } from './refusals'
 import * as shapes from './shapes'
-import type { Tell } from './toml-source'
 
 /*
  * Three spellings: [[secrets]] entries, one [secrets] table of the same form, and [secrets] with a name for each.

@@ -2,9 +2,9 @@
 import { isJsonObject, type JsonObject } from '@/lib/base/json'
 import type { GraphPath } from '@/lib/workflow/graph-problem'
 import { nearestName } from '@/lib/workflow/nearest-name'
+import type { Tell } from '../tell'
 import { fits, placeWords } from './refusals'
 import * as shapes from './shapes'
-import type { Tell } from './toml-source'
 
 /** A trigger with a fault of its own is kept, so that its other members are still checked against the file. */
 export function readTrigger(entry: JsonObject, path: GraphPath, tell: Tell): JsonObject {

@@ -2,10 +2,10 @@
 import type { Json } from '@/lib/base/json'
 import type { Start, WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
+import type { Tell } from '../tell'
 import { readEntries } from './read-entries'
 import { fits } from './refusals'
 import * as shapes from './shapes'
-import type { Tell } from './toml-source'
 
 export interface WrittenStart {
   name: string

@@ -14,6 +14,7 @@ import { maxEdges, maxNodes } from '@/lib/workflow/checks'
 import type { GraphEdge, WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
 import { readContainment } from '../contained'
+import type { Tell } from '../tell'
 import { readBackends } from './read-backends'
 import { readBudget } from './read-budget'
 import { filled, named, readEntries, tellUnknowns } from './read-entries'
@@ -24,7 +25,6 @@ import { readRoute, readTrigger } from './read-serving'
 import { enter, readStarts } from './read-starts'
 import { fits } from './refusals'
 import * as shapes from './shapes'
-import type { Tell } from './toml-source'
 
 const ownMembers = [
   'name',
@@ -36,7 +36,7 @@ const ownMembers = [
   'nodes',
   'edges',
 ] as const
-/** Sections of the agent, which may stand beside [[workflows]]. */
+/** Sections of the agent, which may stand beside [[workflows]]: what only a person's configuration may say. */
 export const agentSections = [
   'intelligence',
   'secrets',

@@ -8,7 +8,7 @@ import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
 import { issueWords } from '@/lib/workflow/issue-words'
 import { nearestName } from '@/lib/workflow/nearest-name'
 import { memberNames } from '@/lib/workflow/schema-members'
-import type { Tell } from './toml-source'
+import type { Tell } from '../tell'
 
 /** Names told one by one; a text with more unknown names is another kind of text. */
 export const maxNamesTold = 20

@@ -9,17 +9,11 @@ import type { Diagnostic } from '@/lib/base/diagnostic'
 import type { Json, JsonObject } from '@/lib/base/json'
 import type { GraphPath } from '@/lib/workflow/graph-problem'
 import type { Fault } from '../fault'
-import { keepDiagnostic, maxDiagnostics } from '../kept-diagnostics'
 import { lineTable } from '../line-table'
-import { escaped, maxDepth, maxTextBytes } from '../strict-json'
+import { maxDepth, maxTextBytes } from '../strict-json'
+import { type Tell, telling } from '../tell'
 import { dottedKeys } from './key-bounds'
 import { locate, offsetOf, type Place } from './toml-places'
-
-export interface Tell {
-  (fault: Fault): void
-  /** True once no more faults can be kept; looking for words for another would be in vain. */
-  isFull(): boolean
-}
 
 export interface TomlSource {
   /** Absent when the text is no TOML, or holds what cannot be kept. */
@@ -45,26 +39,10 @@ export function readToml(text: string): TomlSource {
     places ??= locate(toml)
     return lines.at(offsetOf(places, path, what))
   }
-  const placed = ({ path, code, message, mend, severity, what }: Fault): Diagnostic => ({
-    severity: severity ?? 'error',
-    code: `agentd_${code}`,
-    message,
-    mend,
-    ...placeOf(path, what ?? 'value'),
-    path: pointerOf(path),
-  })
-  const keep = (fault: Fault) => keepDiagnostic(diagnostics, fault.severity ?? 'error', () => placed(fault))
-  const isFull = () =>
-    diagnostics.length >= maxDiagnostics && diagnostics.every(({ severity }) => severity === 'error')
-  const tell: Tell = Object.assign(keep, { isFull })
+  const { tell, placed } = telling('agentd', diagnostics, placeOf)
   const document = withinBounds(toml, lines, tell, diagnostics) ? parsed(toml, diagnostics) : undefined
   const value = document && (plain(document, [], tell) as JsonObject)
   return { ...(diagnostics.length === 0 ? { value } : {}), diagnostics, tell, placed }
-}
-
-/** A place as a JSON pointer. */
-export function pointerOf(path: GraphPath): string {
-  return path.map((part) => `/${escaped(String(part))}`).join('')
 }
 
 /** 5,000 nodes of 30 values and 20,000 edges of 4 fit, with their tables. The parser takes long beyond that. */

@@ -5,7 +5,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import { markersOf } from '@/lib/nodes/template'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
-import type { Tell } from '../agentd/toml-source'
+import type { Tell } from '../tell'
 import { didYouMean } from './prompts'
 
 /** Names that are told in a sentence; a tool with more arguments has its own description. */

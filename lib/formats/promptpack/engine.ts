@@ -22,9 +22,9 @@ import { readMcpServers } from '../agentd/read'
 import { readBackends } from '../agentd/read-backends'
 import { readPolicy } from '../agentd/read-policy'
 import { readSecrets } from '../agentd/read-secrets'
-import type { Tell } from '../agentd/toml-source'
 import { containedMembers, keptContained, readContained, readContainment } from '../contained'
 import { wrongType } from '../fault'
+import type { Tell } from '../tell'
 import { fits, placeWords } from './refusals'
 
 export interface ReadEngine {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@/lib/base/json'
 import { quoted } from '@/lib/workflow/graph-problem'
 import { inputSchemaFault } from '@/lib/workflow/input-form'
-import type { Tell } from '../agentd/toml-source'
+import type { Tell } from '../tell'
 import type { PackVariable } from './pack'
 import type { ReadState } from './states'
 

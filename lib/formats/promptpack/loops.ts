@@ -6,7 +6,7 @@
 import { findCycles } from '@/lib/workflow/cycles'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { quoted } from '@/lib/workflow/graph-problem'
-import type { Tell } from '../agentd/toml-source'
+import type { Tell } from '../tell'
 import type { ReadPack } from './read-pack'
 import type { ReadState } from './states'
 

@@ -1,5 +1,5 @@
 import type { GraphPath } from '@/lib/workflow/graph-problem'
-import type { Tell } from '../agentd/toml-source'
+import type { Tell } from '../tell'
 import type { Pack, PackPrompt } from './pack'
 
 interface Kept {

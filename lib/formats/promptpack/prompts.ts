@@ -5,7 +5,7 @@
 import type { JsonObject } from '@/lib/base/json'
 import { quoted } from '@/lib/workflow/graph-problem'
 import { nearestName } from '@/lib/workflow/nearest-name'
-import type { Tell } from '../agentd/toml-source'
+import type { Tell } from '../tell'
 import { own, type Pack, type PackPrompt, type PackVariable } from './pack'
 import {
   type FragmentFault,

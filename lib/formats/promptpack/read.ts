@@ -13,7 +13,7 @@
 import { isJsonObject, type JsonObject } from '@/lib/base/json'
 import type { ArtifactDeclaration, GraphEdge, Start, WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
-import type { Tell } from '../agentd/toml-source'
+import type { Tell } from '../tell'
 import { checkContained, checkRoles, type ReadEngine, readEngine } from './engine'
 import { inputSchema } from './input'
 import { checkLoops } from './loops'

@@ -3,7 +3,7 @@
  * fills, tools that nothing runs. All of it is a warning; the run itself refuses what it cannot do.
  */
 import { quoted } from '@/lib/workflow/graph-problem'
-import type { Tell } from '../agentd/toml-source'
+import type { Tell } from '../tell'
 import { own, type Pack } from './pack'
 import { didYouMean, type ReadPrompt } from './prompts'
 import type { ReadPack } from './read-pack'

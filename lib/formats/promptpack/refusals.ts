@@ -8,8 +8,8 @@ import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
 import { issueWords } from '@/lib/workflow/issue-words'
 import { nearestName } from '@/lib/workflow/nearest-name'
 import { memberNames } from '@/lib/workflow/schema-members'
-import type { Tell } from '../agentd/toml-source'
 import type { Fault } from '../fault'
+import type { Tell } from '../tell'
 import { type PackVersion, packSchemas, packVersions } from './schema'
 
 /** Names told one by one; a text with more unknown names is another kind of text. */

@@ -4,11 +4,10 @@
 import type { Diagnostic } from '@/lib/base/diagnostic'
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import type { GraphPath } from '@/lib/workflow/graph-problem'
-import { pointerOf, type Tell } from '../agentd/toml-source'
 import type { Fault } from '../fault'
-import { keepDiagnostic, maxDiagnostics } from '../kept-diagnostics'
 import { lineTable } from '../line-table'
 import { maxTextBytes, readStrictJson } from '../strict-json'
+import { pointerOf, type Tell, telling } from '../tell'
 import { readYaml } from './yaml-source'
 
 export type PackLanguage = 'yaml' | 'json'
@@ -30,18 +29,7 @@ export interface PackSource {
 export function readPackSource(text: string, filename = ''): PackSource {
   const language = languageOf(text, filename)
   const { value, diagnostics, placeOf } = language === 'json' ? readJson(text) : readYamlText(text)
-  const placed = ({ path, code, message, mend, severity, what }: Fault): Diagnostic => ({
-    severity: severity ?? 'error',
-    code: `promptpack_${code}`,
-    message,
-    mend,
-    ...placeOf(path, what ?? 'value'),
-    path: pointerOf(path),
-  })
-  const keep = (fault: Fault) => keepDiagnostic(diagnostics, fault.severity ?? 'error', () => placed(fault))
-  const isFull = () =>
-    diagnostics.length >= maxDiagnostics && diagnostics.every(({ severity }) => severity === 'error')
-  const tell: Tell = Object.assign(keep, { isFull })
+  const { tell, placed } = telling('promptpack', diagnostics, placeOf)
   if (value !== undefined && diagnostics.length === 0 && !isJsonObject(value))
     tell({
       path: [],

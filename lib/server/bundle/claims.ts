@@ -5,20 +5,10 @@
 import type { Hash } from '@/lib/base/hash'
 import type { RunId } from '@/lib/base/ids'
 import type { Fact, FactOf } from '@/lib/engine/facts'
+import { actsOfPeople } from '@/lib/view/acts-of-people'
 import type { Evidence, Noted, RunEvidence } from './evidence'
 
-/** Facts in which a person says what is to be done. */
-const deciding = [
-  'approval_decided',
-  'approval_commented',
-  'event_given',
-  'run_paused',
-  'run_resumed',
-  'cancel_asked',
-  'rollback_request',
-  'rollback_choice',
-] as const
-type Deciding = (typeof deciding)[number]
+type Deciding = (typeof actsOfPeople)[number]
 
 /** Members of those facts that a decision repeats. */
 const repeated = [
@@ -72,7 +62,7 @@ export function decisionsOf({ runs }: Pick<Evidence, 'runs'>): DecisionClaim[] {
 }
 
 function isDeciding(fact: Fact | undefined): fact is FactOf<Deciding> {
-  return fact !== undefined && (deciding as readonly string[]).includes(fact.type)
+  return fact !== undefined && (actsOfPeople as readonly string[]).includes(fact.type)
 }
 
 function decisionOf(

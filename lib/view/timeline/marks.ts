@@ -7,19 +7,10 @@ import { partyName } from '@/lib/base/party-name'
 import type { Fact, Severity } from '@/lib/engine/facts'
 import type { Run } from '@/lib/engine/run'
 import { actWords } from '../act-words'
+import { actsOfPeople } from '../acts-of-people'
 import type { Mark, MarkKind, Seq, Transition } from './terms'
 
-/** What people may do to a run. A program with an API token acts for a person, and counts as one. */
-const acts = new Set<Fact['type']>([
-  'approval_decided',
-  'approval_commented',
-  'event_given',
-  'run_paused',
-  'run_resumed',
-  'cancel_asked',
-  'rollback_request',
-  'rollback_choice',
-])
+const acts = new Set<Fact['type']>(actsOfPeople)
 const nobody = new Set(['engine', 'silence'])
 
 /** It fails nothing (NOTES 3.3). */
