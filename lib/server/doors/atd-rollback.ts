@@ -16,8 +16,8 @@ import { readJson } from '@/lib/worker/run-book'
 import type { Installation } from '../installation'
 import { askRollback } from './ask-rollback'
 import { awaitRollback } from './await-rollback'
-import { takeToken } from './caller'
-import { placeAsAncestor } from './part-in-run'
+import { type Caller, takeToken } from './caller'
+import { type CheckpointPlace, placeAsAncestor, runOf } from './part-in-run'
 
 /** What the agent is told: the draft's result, and where to look for the rest. */
 export interface AgentRollbackAnswer {
@@ -58,7 +58,7 @@ export async function rollbackForAgent(
   const agent = await installation.agents.get(principal.id)
   if (!agent) throw new Problem('ect_key_unknown', `${principal.id} is registered no more`)
   const caller = { agent, principal, signed: verified, asks: true }
-  const { runId, checkpoint } = await placeAsAncestor(installation, caller, claims.par[0] ?? '')
+  const { runId, checkpoint } = await namedByParents(installation, caller, claims.par)
   await takeToken(installation, caller)
   const cascade = readClaim(claims.ext, 'cascade')
   const reason = readClaim(claims.ext, 'reason')
@@ -73,6 +73,32 @@ export async function rollbackForAgent(
   const wish = { checkpoint: checkpoint.jti, scope: scopeOfCascade(cascade !== false), mayCoordinate: false }
   await askRollback(installation, runId, wish, asked, first)
   return { ...answer, wid: claims.wid }
+}
+
+/** The one checkpoint among the parents: what else it follows from, such as an error, may stand beside it. */
+async function namedByParents(
+  installation: Installation,
+  caller: Caller,
+  par: readonly string[],
+): Promise<CheckpointPlace> {
+  const first = par[0]
+  if (first === undefined) {
+    throw new Problem(
+      'ect_claim_invalid',
+      'The token has no parents; a rollback request names in "par" the checkpoint to go back to.',
+    )
+  }
+  const runId = await runOf(installation, caller, first)
+  const named =
+    runId && (await installation.book.read(runId, (run) => par.filter((id) => run.checkpoints.has(id))))
+  const place = await placeAsAncestor(installation, caller, named?.[0] ?? first)
+  if (named && named.length > 1) {
+    throw new Problem(
+      'ect_claim_invalid',
+      `The token names ${named.length} checkpoints among its parents; a rollback request takes back one, so sign one for each.`,
+    )
+  }
+  return place
 }
 
 /** The answer once the rollback is over, with its result token; as it stands, when that takes longer than a request may. */

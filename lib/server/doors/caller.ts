@@ -7,7 +7,7 @@ import { refuseReplay, type VerifiedAgent, verifyAgentRequest } from '@/lib/auth
 import type { AgentPrincipal } from '@/lib/auth/principal'
 import { sha256 } from '@/lib/base/hash'
 import { Problem } from '@/lib/base/problem'
-import { meaningOf, readClaim } from '@/lib/ect/vocabulary'
+import { meaningOf, readClaim, spell } from '@/lib/ect/vocabulary'
 import type { AgentRecord } from '@/lib/store/agents'
 import { joinShown } from '../ingest'
 import type { Installation } from '../installation'
@@ -53,7 +53,7 @@ async function signedCaller(
   if (acts.length > 0 && (meaning === undefined || !acts.includes(meaning))) {
     throw new Problem(
       'ect_claim_invalid',
-      `The token says "${claims.exec_act.slice(0, 60)}"; ${pathname.slice(0, 100)} takes one that says ${acts.join(' or ')}.`,
+      `The token says "${claims.exec_act.slice(0, 60)}"; ${pathname.slice(0, 100)} takes one that says ${acts.flatMap(spellingsOf).join(' or ')}.`,
     )
   }
   const bound = readClaim(claims.ext, 'body_hash')
@@ -61,6 +61,11 @@ async function signedCaller(
     throw new Problem('ect_claim_invalid', 'The token was signed for another body than the one it came with.')
   }
   return { agent: await registered(house, principal.id), principal, signed, asks: acts.length > 0 }
+}
+
+/** How a meaning is written: once, where both vocabularies write it alike. */
+function spellingsOf(meaning: string): string[] {
+  return [...new Set([spell(meaning, 'atd'), spell(meaning, 'cascade')])]
 }
 
 async function certifiedCaller(house: Installation, request: Request): Promise<Caller> {

@@ -6,6 +6,7 @@ import { hashJson } from '@/lib/base/hash'
 import { isProblem, Problem } from '@/lib/base/problem'
 import type { ErrorType, Severity } from '@/lib/engine/facts'
 import type { Installation } from '../installation'
+import { mustTellOf } from './agrees'
 import { answered } from './answered'
 import { type Caller, takeToken } from './caller'
 import { placeInChain } from './part-in-run'
@@ -32,6 +33,7 @@ export async function tellError(house: Installation, caller: Caller, told: Error
   const known = await house.answers.answer(scope, told.errorId)
   if (known) return repeated(known.requestHash === requestHash, told, known.body)
   const { runId } = await placeInChain(house, caller, told.checkpointId)
+  mustTellOf(caller, told)
   await takeToken(house, caller)
   const answer = { scope, key: told.errorId, requestHash, status: 202, body }
   try {

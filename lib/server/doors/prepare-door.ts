@@ -10,6 +10,7 @@ import { rollbackScopes } from '@/lib/rollback/scope'
 import type { CannotPrepare, RollbackScope } from '@/lib/rollback/terms'
 import { makePlan, verified } from '@/lib/worker/plan'
 import type { Installation } from '../installation'
+import { mustAskFor } from './agrees'
 import { answered } from './answered'
 import { type Caller, mayCoordinate, takeToken } from './caller'
 import { hasPart } from './did-steps'
@@ -71,6 +72,7 @@ export async function preparedVote(
 }
 
 async function voteOn(house: Installation, caller: Caller, ask: PrepareAsk): Promise<Vote> {
+  mustAskFor(caller, ask)
   const named = { rollback_id: ask.rollbackId, checkpoint_id: ask.checkpointAs }
   const cannot = (reason: Vote['reason'], more: Partial<Vote> = {}): Vote => ({
     ...named,

@@ -20,6 +20,7 @@ import type { RollbackScope, RollbackStatus } from '@/lib/rollback/terms'
 import { readJson } from '@/lib/worker/run-book'
 import { json } from '../http/route'
 import type { Installation } from '../installation'
+import { mustAskFor } from './agrees'
 import { answered } from './answered'
 import { askRollback } from './ask-rollback'
 import { awaitRollback } from './await-rollback'
@@ -133,7 +134,7 @@ async function askedBefore(
 async function askNow(
   house: Installation,
   caller: Caller,
-  scope: string,
+  keyedBy: string,
   requestHash: Hash,
   ask: RollbackAsk,
   rollback: RollbackId,
@@ -141,14 +142,12 @@ async function askNow(
   const { runId, checkpoint } = await placeAsAncestor(house, caller, ask.checkpointId)
   const vote = await preparedVote(house, caller, ask.rollbackId)
   if (vote && vote.checkpointId !== ask.checkpointId) mustBeSame('', requestHash, ask)
+  const scope = ask.scope ?? vote?.scope ?? 'sub_dag'
+  mustAskFor(caller, { ...ask, scope })
   await takeToken(house, caller)
-  const wish = {
-    checkpoint: checkpoint.jti,
-    scope: ask.scope ?? vote?.scope ?? 'sub_dag',
-    mayCoordinate: mayCoordinate(caller),
-  }
+  const wish = { checkpoint: checkpoint.jti, scope, mayCoordinate: mayCoordinate(caller) }
   const first = {
-    scope,
+    scope: keyedBy,
     key: ask.rollbackId,
     requestHash,
     status: 202,
@@ -159,7 +158,7 @@ async function askNow(
     await askRollback(house, runId, wish, asked, first)
   } catch (error) {
     // The same request, sent twice at once: the other one asked for it.
-    const theirs = await house.answers.answer(scope, ask.rollbackId)
+    const theirs = await house.answers.answer(keyedBy, ask.rollbackId)
     if (theirs?.requestHash !== requestHash) throw conflictInUrn(error)
   }
   return runId

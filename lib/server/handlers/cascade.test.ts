@@ -2,6 +2,7 @@
 import fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mintUuid } from '@/lib/base/ids'
+import type { JsonObject } from '@/lib/base/json'
 import { DoorsScene, knock } from '../testing/doors-scene'
 import { getCascadeCheckpoint, postCascadeRollback, postPrepare } from './cascade'
 
@@ -154,10 +155,37 @@ describe('the cascade endpoints', () => {
     const body = filled(printedRollback, mintUuid(), checkpoint)
     const error = await rollBack(body, scene.a.token('atd:error', runId))
     expect([error.status, error.body.code]).toEqual([403, 'ect_claim_invalid'])
-    expect(error.body.detail).toContain('takes one that says rollback_request')
+    expect(error.body.detail).toContain('takes one that says atd:rollback_request or rollback_start.')
     const token = scene.a.token('rollback_start', runId, { ext: { 'hp.body_hash': 'x'.repeat(43) } })
     const other = await rollBack(body, token)
     expect([other.status, other.body.code]).toEqual([403, 'ect_claim_invalid'])
     expect(other.body.detail).toContain('another body')
+  })
+  it('refuse a body that says otherwise than its token, and do nothing', async () => {
+    const { runId, checkpoint } = await scene.written('as it was\n')
+    const asked = { rollback_id: `urn:uuid:${mintUuid()}`, checkpoint_id: checkpoint, phase: 'execute' }
+    const signed = (ext: JsonObject) => scene.a.token('rollback_start', runId, { ext })
+    const contradictions: [string, string][] = [
+      [signed({ 'cascade.checkpoint_id': mintUuid() }), '"checkpoint_id"'],
+      [signed({ 'cascade.rollback_id': `urn:uuid:${mintUuid()}` }), '"rollback_id"'],
+      // Silence in the body would have meant more than was signed.
+      [signed({ 'cascade.scope': 'single' }), '"scope" is "single"'],
+      [signed({ 'atd.cascade': false }), '"cascade" is false'],
+      [scene.a.token('atd:rollback_request', runId, { par: [mintUuid()] }), 'the parent is'],
+    ]
+    for (const [token, words] of contradictions) {
+      for (const ask of [prepare, rollBack]) {
+        const refused = await ask(JSON.stringify(asked), token)
+        expect([refused.status, refused.body.code]).toEqual([403, 'ect_claim_invalid'])
+        expect(refused.body.detail).toContain(words)
+      }
+    }
+    expect(await scene.house.book.read(runId, (run) => run.rollbacks.size)).toBe(0)
+    expect(fs.readFileSync(scene.file, 'utf8')).toBe('Hello\n')
+
+    const same = { rollback_id: asked.rollback_id, checkpoint_id: `urn:uuid:${checkpoint}`, scope: 'sub_dag' }
+    const ext = Object.fromEntries(Object.entries(same).map(([claim, said]) => [`cascade.${claim}`, said]))
+    const done = await rollBack(JSON.stringify(asked), signed({ ...ext, 'atd.cascade': true }))
+    expect([done.status, done.body.status]).toEqual([200, 'completed'])
   })
 })

@@ -1,7 +1,7 @@
 /** What agents show at the protocol endpoints stands in the ledger of the run that it is of. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mintUuid, type RunId } from '@/lib/base/ids'
-import { DoorsScene, knock } from '../testing/doors-scene'
+import { DoorsScene, knock, type TestAgent } from '../testing/doors-scene'
 import { postAerrError } from './aerr'
 import { getCascadeCircuits, postPrepare } from './cascade'
 import { postAgentRollback } from './well-known'
@@ -65,12 +65,39 @@ describe('a request', () => {
     expect(asked?.seq).toBeLessThan(result?.seq ?? 0)
   })
 
+  it('for a rollback under ATD names one checkpoint, beside whatever else it follows from', async () => {
+    const [one, two] = [await scene.written(), await scene.written()]
+    const { runId, checkpoint } = one
+    const path = '/.well-known/atd/rollback'
+    const ask = (agent: TestAgent, par: string[]) =>
+      knock(postAgentRollback, {
+        path,
+        token: agent.token('atd:rollback_request', runId, { par }),
+        body: {},
+      })
+    const none = await ask(scene.a, [])
+    expect([none.status, none.body.code]).toEqual([403, 'ect_claim_invalid'])
+    expect(none.body.detail).toContain('has no parents')
+    expect((await ask(scene.a, [two.checkpoint])).body.code).toBe('rollback_outside_run')
+    const [start] = await scene.house.store.ledger.rows(runId, 0, 1)
+    const others = await scene.house.book.read(runId, (run) => [...run.checkpoints.keys()])
+    expect(others).toEqual([checkpoint])
+    const done = await ask(scene.a, [start?.jti ?? '', checkpoint])
+    expect(done.body).toMatchObject({ status: 'completed', checkpoint_id: checkpoint })
+  })
+
   it('that tells of an error tells of it once', async () => {
     const { runId, checkpoint } = await scene.written()
     const ext = { 'atd.severity': 'error', 'atd.checkpoint_id': checkpoint, 'atd.error_type': 'timeout' }
     const token = scene.a.token('atd:error', runId, { par: [checkpoint], ext })
     const errorId = mintUuid()
-    const told = { error_id: errorId, severity: 'warning', checkpoint_id: checkpoint, error_type: 'timeout' }
+    const told = { error_id: errorId, severity: 'error', checkpoint_id: checkpoint, error_type: 'timeout' }
+    for (const other of [{ severity: 'critical' }, { checkpoint_id: mintUuid() }]) {
+      const body = { ...told, ...other }
+      const refused = await knock(postAerrError, { path: '/aerr/error', token, body })
+      expect(refused.status).toBe(403)
+      expect(refused.body.code).toBe('severity' in other ? 'ect_claim_invalid' : 'rollback_outside_run')
+    }
     expect((await knock(postAerrError, { path: '/aerr/error', token, body: told })).status).toBe(202)
     expect((await rowOf(runId, token))?.token).toBe(token)
     const signals = await scene.house.book.read(runId, (run) => [...run.signals.keys()])

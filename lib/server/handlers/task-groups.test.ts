@@ -6,9 +6,10 @@ import { undoableCheckpoints } from '@/lib/engine/undoable'
 import { startRun } from '../runs'
 import { claimTask } from '../tasks'
 import type { Browser } from '../testing/console'
-import { DoorsScene } from '../testing/doors-scene'
+import { DoorsScene, knock, type TestAgent } from '../testing/doors-scene'
 import { importWorkflow } from '../workflows'
 import { postCheckpoint } from './tasks'
+import { postAgentRollback } from './well-known'
 
 let scene: DoorsScene
 let ada: Browser
@@ -74,4 +75,19 @@ it('groups only checkpoints of its own step, and each once', async () => {
   expect(foreign.detail).toContain('is no checkpoint of move in visit 1 that a group can take')
   expect((await take(run, [one.checkpoint_id])).status).toBe(201)
   expect((await take(run, [one.checkpoint_id])).status).toBe(400)
+})
+
+it('are asked for one at a time under ATD: nothing is picked out of several', async () => {
+  const run = await claimed()
+  const [one, two] = [await take(run), await take(run)]
+  const par = [one.checkpoint_id, two.checkpoint_id]
+  const path = '/.well-known/atd/rollback'
+  const ask = (agent: TestAgent) =>
+    knock(postAgentRollback, { path, token: agent.token('atd:rollback_request', run, { par }), body: {} })
+  const both = await ask(scene.a)
+  expect([both.status, both.body.code]).toEqual([403, 'ect_claim_invalid'])
+  expect(both.body.detail).toContain('names 2 checkpoints among its parents')
+  // A stranger is not told even that.
+  expect((await ask(scene.c)).body.code).toBe('rollback_outside_run')
+  expect(await scene.house.book.read(run, (now) => now.rollbacks.size)).toBe(0)
 })
