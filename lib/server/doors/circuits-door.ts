@@ -6,6 +6,7 @@
 import { holds } from '@/lib/auth/principal'
 import { Problem } from '@/lib/base/problem'
 import type { CircuitStatus } from '@/lib/breaker/terms'
+import type { AgentRecord } from '@/lib/store/agents'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
 import { listCircuits } from '../circuits'
 import type { Installation } from '../installation'
@@ -48,9 +49,11 @@ async function sightOf(
   if (headers.has('execution-context') || certifiedAgent(request) !== undefined) {
     const caller = await callerOf(house, request, [])
     await takeToken(house, caller)
-    const { domain } = caller.agent
-    return async ({ downstream }) =>
-      downstream.kind === 'agent' && (await house.agents.get(downstream.id))?.domain === domain
+    const domain = domainOf(caller.agent)
+    return async ({ downstream }) => {
+      const other = downstream.kind === 'agent' ? await house.agents.get(downstream.id) : undefined
+      return other !== undefined && domainOf(other) === domain
+    }
   }
   const principal = headers.has('authorization')
     ? await house.tokenOf(request)
@@ -68,6 +71,11 @@ async function sightOf(
     throw new Problem('role_missing', `Circuits are shown to operators; ${principal.name} is none.`)
   }
   return async () => true
+}
+
+/** What an administrator gave; else the trust domain of the agent's id: nobody shares one by having none. */
+function domainOf({ id, domain }: AgentRecord): string {
+  return domain || `spiffe://${new URL(id).host}`
 }
 
 function seenOf(row: CircuitRow, at: number): CircuitSeen {

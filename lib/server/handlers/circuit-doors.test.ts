@@ -1,4 +1,5 @@
 /** Circuits over the AERR and cascade endpoints, as AERR section 6 and NOTES section 4 print them. */
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { registerAgent } from '@/lib/auth/agents'
 import type { RunId } from '@/lib/base/ids'
@@ -6,9 +7,10 @@ import { mintUuid } from '@/lib/base/ids'
 import { defaultPolicy } from '@/lib/breaker/circuit'
 import type { Downstream } from '@/lib/breaker/terms'
 import { aerrAgentId } from '@/lib/ect/aerr-words'
+import { openKeyRing } from '@/lib/ect/keys-file'
 import { EffectFailed } from '@/lib/runners/runner'
 import type { CircuitDetail, CircuitList } from '@/lib/view/circuit-wire'
-import { DoorsScene, knock, type TestAgent } from '../testing/doors-scene'
+import { DoorsScene, knock, TestAgent } from '../testing/doors-scene'
 import { getAerrCircuits } from './aerr'
 import { getCascadeCircuits } from './cascade'
 import { getCircuit, getCircuits, postForce } from './circuits'
@@ -110,6 +112,24 @@ describe('circuits', () => {
       { downstream_agent: 'backend:default', state: 'open', forced: false },
       { downstream_agent: open, state: 'open', forced: true, cooldown_remaining_s: 600 },
     ])
+  })
+
+  it('are of the trust domain of agents that were given none', async () => {
+    const added = async (id: string) => {
+      const keys = openKeyRing(path.join(scene.folder, id.replaceAll(/\W/g, '-')), Date.now())
+      const entry = { id, name: id, baseUrl: 'http://127.0.0.1:1', jwks: keys.jwks() }
+      await registerAgent(scene.house.auth, entry, 'person:ada')
+      return new TestAgent(id, keys, scene.house)
+    }
+    const failed = await added('spiffe://west.example/agent/failed')
+    await failing(failed.id as Downstream, 'workflow:failover')
+    const seen = async (agent: TestAgent) =>
+      ((await aerr(agent)).body.circuits as { downstream_agent: string }[]).map(
+        ({ downstream_agent }) => downstream_agent,
+      )
+    expect(await seen(await added('spiffe://west.example/agent/peer'))).toEqual([aerrAgentId(failed.id)])
+    expect(await seen(await added('spiffe://east.example/agent/other'))).toEqual([])
+    expect(await seen(scene.c)).toEqual([])
   })
 })
 
