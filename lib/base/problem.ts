@@ -84,6 +84,7 @@ export const problemStatus = {
   approval_gone: 409,
   approval_digest: 409,
   approval_changed: 409,
+  target_silent: 409,
   approval_role: 403,
   approval_edit_refused: 422,
   // checkpoints and rollback

@@ -63,6 +63,27 @@ export type PlanFate =
   | 'locked'
 /** Cascade section 6.5, phase 1. */
 export type Vote = 'prepared' | 'cannot_prepare'
+/** What stands at a path, without its contents. */
+export type PathStand =
+  | { stands: 'nothing' }
+  | { stands: 'folder' }
+  /** `mode`: octal, `0644`. */
+  | { stands: 'file'; sizeBytes: number; hash: Hash; mode: string }
+/** A file of more than that is told of by its size and hash alone, 256 KiB. */
+export const putBackTextMaxBytes = 262_144
+/** What putting a step's target back would make of it as it is now, for people. */
+export type PutBack =
+  /** `text`: both sides line by line; absent, `withheld` says why size and hash are all there is. */
+  | {
+      of: 'path'
+      target: string
+      now: PathStand
+      after: PathStand
+      text?: { now: string; after: string }
+      withheld?: 'binary' | 'too_large'
+    }
+  /** An agent keeps the state itself, and the checkpoint here is the receipt for it. */
+  | { of: 'agent'; agent: string }
 /** Why a checkpoint cannot be taken back (NOTES 4); `unreachable` is ours: its agent gave no answer in time. */
 export type CannotPrepare =
   | 'expired'

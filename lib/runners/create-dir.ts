@@ -15,6 +15,7 @@ import {
   stagerOf,
   stateOf,
 } from './file-state'
+import { pathPutBack } from './path-put-back'
 import { locate, type Place } from './place'
 import { actionOf, configOf, givenText, refusal } from './resolved'
 import type { Effects, Runner } from './runner'
@@ -80,6 +81,11 @@ export const createDirRunner: Runner = {
   async stateHash(action, snapshot, effects) {
     const { path } = actionOf(createDo, action.do, action.node)
     return seenState(await locate(path, 'write', effects), snapshot)
+  },
+
+  async undoPreview(action, snapshot, effects) {
+    const { path } = actionOf(createDo, action.do, action.node)
+    return pathPutBack(path, snapshot, effects)
   },
 
   async undo(action, snapshot, effects, rollback) {

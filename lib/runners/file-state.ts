@@ -305,18 +305,22 @@ export async function putBack(
   { whyNot }: Pick<UndoRequest, 'whyNot'>,
 ): Promise<Undone> {
   const state = sealedState(snapshot)
-  const place = await locate(name, 'write', effects)
-  if (place.path !== state.path) {
-    throw refusal(
-      'path_moved',
-      `"${name}" led to another place when the checkpoint was made; put that one back by hand.`,
-    )
-  }
+  const place = await sealedPlace(name, state, effects)
   const before = whyNot ? await lookedAt(place, snapshot, whyNot) : hashJson(await stateOf(place))
   await clearStaged(place, stager)
   const left = before === snapshot.hash ? [] : await restore(state, place, effects, stager)
   const after = hashJson(await stateOf(await locate(name, 'write', effects)))
   return { stateHashBefore: before, stateHashAfter: after, description: spoken(state, name, left) }
+}
+
+/** Where a sealed path lies. Throws EffectFailed `path_moved` when its name leads elsewhere now. */
+export async function sealedPlace(name: string, { path }: PathState, effects: Effects): Promise<Place> {
+  const place = await locate(name, 'write', effects)
+  if (place.path === path) return place
+  throw refusal(
+    'path_moved',
+    `"${name}" led to another place when the checkpoint was made; put that one back by hand.`,
+  )
 }
 
 /** How often a path that changes while it is asked about is asked about again. */

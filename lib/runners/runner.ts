@@ -17,6 +17,7 @@ import type { Consequence } from '@/lib/nodes/node-kind'
 import type { ToolCall } from '@/lib/policy/tool-call'
 import type {
   CannotPrepare,
+  PutBack,
   RollbackScope,
   RollbackStatus,
   StateChange,
@@ -483,6 +484,8 @@ export interface Runner extends Resolver {
     effects: Effects,
     rollback: UndoRequest,
   ): Promise<Prepared | undefined>
+  /** What `undo` would make of the target as it is now, contents included: for a person who may decide on it. Reads only; undefined when nobody here can tell. */
+  undoPreview?(action: Action, snapshot: Snapshot, effects: Effects): Promise<PutBack | undefined>
   /** Takes it back from the snapshot, or compensates. Idempotent: the same checkpoint is taken back once. */
   undo?(action: Action, snapshot: Snapshot, effects: Effects, rollback: UndoRequest): Promise<Undone>
 }

@@ -49,6 +49,8 @@ export function toolCallRunner(runnerOf: (kind: string) => BoundRunner | undefin
     probe: async (action, snapshot, effects) =>
       (await of(action.kind).probe?.(action, snapshot, effects)) ?? 'unknown',
     stateHash: async (action, snapshot, effects) => of(action.kind).stateHash?.(action, snapshot, effects),
+    undoPreview: async (action, snapshot, effects) =>
+      of(action.kind).undoPreview?.(action, snapshot, effects),
     undo: async (action: Action, snapshot, effects, rollback) => {
       const undone = await of(action.kind).undo?.(action, snapshot, effects, rollback)
       return undone ?? { status: 'escalated', description: `"${action.kind}" cannot be undone` }

@@ -18,6 +18,7 @@ import {
   stateOf,
   writeWhole,
 } from './file-state'
+import { pathPutBack } from './path-put-back'
 import { locate, type Place } from './place'
 import { actionOf, configOf, definedOnly, given, givenText, refusal } from './resolved'
 import type { Effects, Preview, Runner } from './runner'
@@ -98,6 +99,11 @@ export const writeFileRunner: Runner = {
   async stateHash(action, snapshot, effects) {
     const { path } = actionOf(writeDo, action.do, action.node)
     return seenState(await locate(path, 'write', effects), snapshot)
+  },
+
+  async undoPreview(action, snapshot, effects) {
+    const { path } = actionOf(writeDo, action.do, action.node)
+    return pathPutBack(path, snapshot, effects)
   },
 
   async undo(action, snapshot, effects, rollback) {

@@ -28,7 +28,7 @@ import type { Run } from '@/lib/engine/run'
 import type { AgentRecord } from '@/lib/store/agents'
 import { jsonValue } from '@/lib/worker/values'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
-import { AgentRates } from './doors/agent-rates'
+import { AskRates } from './ask-rates'
 import { hasPart } from './doors/did-steps'
 import { checkpointOf, outside, tellsOf } from './doors/in-chain'
 import type { Installation } from './installation'
@@ -210,14 +210,14 @@ function refusalOnly(error: unknown): void {
 }
 
 /** One bucket for each kind of flood. */
-const rates = new WeakMap<object, { tokens: AgentRates; runs: AgentRates }>()
+const rates = new WeakMap<object, { tokens: AskRates; runs: AskRates }>()
 
 function ratesOf({ store }: Installation) {
   const known = rates.get(store)
   if (known) return known
   const made = {
-    tokens: new AgentRates(store.rates, 'tokens', tokensPerMinute),
-    runs: new AgentRates(store.rates, 'runs', runsPerMinute),
+    tokens: new AskRates(store.rates, 'tokens', tokensPerMinute),
+    runs: new AskRates(store.rates, 'runs', runsPerMinute),
   }
   rates.set(store, made)
   return made

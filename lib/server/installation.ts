@@ -14,9 +14,10 @@ import type { WorkerPorts } from '@/lib/worker/ports'
 import type { RunBook } from '@/lib/worker/run-book'
 import type { CascadeWatcher } from '@/lib/worker/watch-cascades'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
-import type { AgentRates } from './doors/agent-rates'
+import type { AskRates } from './ask-rates'
 import type { AnswerStore } from './http/idempotency'
 import type { Log } from './log'
+import type { Looks } from './looks'
 import type { Opened } from './opened'
 import type { Reachable } from './reachable'
 
@@ -40,7 +41,9 @@ export interface Installation {
   readonly auth: AuthContext
   readonly answers: AnswerStore
   /** How often agents ask at the protocol endpoints. */
-  readonly agentRates: AgentRates
+  readonly agentRates: AskRates
+  /** Looks at targets, for people (looks.ts). */
+  readonly looks: Looks
   readonly log: Log
   readonly policies: Policies
   readonly authoredFolders: readonly string[]

@@ -1,11 +1,13 @@
 /* A question that stays open while what its step acts on is changed: real files, and an agent of the lab over HTTP. */
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { labId } from '@/examples/lab/lab-agent'
 import type { RunId } from '@/lib/base/ids'
 import type { Approval } from '@/lib/engine/run'
 import type { ApprovalCard, ApprovalNow } from '@/lib/view/wire'
 import { getApproval, getApprovalNow, postDecision } from './handlers/approvals'
+import { looksPerMinute } from './looks'
 import type { Browser } from './testing/console'
 import { LabScene, oneStep } from './testing/lab-scene'
 
@@ -104,18 +106,48 @@ describe('a file', () => {
   })
 })
 
+describe('looks', () => {
+  it('are so many a minute of one person, who is told how long to wait', async () => {
+    const opened = async (who: Browser, { id }: Approval) =>
+      who.ask<ApprovalNow & { code?: string; detail?: string }>(getApprovalNow, 'GET', {
+        params: { approval: id },
+      })
+    fs.mkdirSync(path.join(scene.at.folder, 'files/conf'), { recursive: true })
+    fs.writeFileSync(path.join(scene.at.folder, 'files/conf/router.conf'), 'as asked\n')
+    const { question } = await asked(held)
+    const [grace, ines] = await Promise.all([
+      scene.at.person('grace', 'operator'),
+      scene.at.person('ines', 'operator'),
+    ])
+    const looked = async () => {
+      for (let look = 1; look <= 5 * looksPerMinute; look++) {
+        const answer = await opened(grace, question)
+        if (answer.status !== 200) return answer
+      }
+      throw new Error('Nobody was held off')
+    }
+    const refused = await looked()
+    expect([refused.status, refused.body.code]).toEqual([429, 'too_many_requests'])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(refused.body.detail).toMatch(
+      /^grace had what steps act on looked at more than 60 times within a minute, and each time a file is read or an agent asked; look again in \d+ s\.$/,
+    )
+    expect((await opened(ines, question)).status, 'nobody else is held off').toBe(200)
+  })
+})
+
 describe('an agent', () => {
-  const text = oneStep('steers', 'dns-steering', 'shift-weight', {})
+  const steer = (share: number, hold: boolean) => {
+    const workflow = JSON.parse(oneStep('steers', 'dns-steering', 'shift-weight', {}))
+    Object.assign(workflow.nodes[0], {
+      hitl_required: hold,
+      agent_config: { operation: 'shift-weight', input: { transit_b: share } },
+    })
+    return JSON.stringify({ ...workflow, wf_id: `steer-${share}` })
+  }
+  afterEach(() => scene.fail('dns-steering', { kind: 'none' }))
 
   it('that others told something else meanwhile shows what it would do by now', async () => {
-    const steer = (share: number, hold: boolean) => {
-      const workflow = JSON.parse(text)
-      Object.assign(workflow.nodes[0], {
-        hitl_required: hold,
-        agent_config: { operation: 'shift-weight', input: { transit_b: share } },
-      })
-      return JSON.stringify({ ...workflow, wf_id: `steer-${share}` })
-    }
     const { question } = await asked(steer(62, true))
     expect(await look(question)).toEqual({ at: expect.any(Number) })
     const other = await scene.start(await scene.workflow(steer(71, false)))
@@ -124,15 +156,31 @@ describe('an agent', () => {
     expect(changed?.preview).toMatchObject({ show: 'diff', before: expect.stringContaining('71') })
   })
 
-  it('that does not answer is told of with no word', async () => {
-    const workflow = JSON.parse(text)
-    Object.assign(workflow.nodes[0], {
-      hitl_required: true,
-      agent_config: { operation: 'shift-weight', input: { transit_b: 12 } },
-    })
-    const { question } = await asked(JSON.stringify({ ...workflow, wf_id: 'steer-12' }))
+  it('that does not answer is told of by that alone', async () => {
+    const { question } = await asked(steer(12, true))
     await scene.fail('dns-steering', { kind: 'errors' })
-    expect(await look(question)).toEqual({ at: expect.any(Number) })
+    expect(await look(question)).toEqual({
+      at: expect.any(Number),
+      silent: expect.stringMatching(
+        /^the agent dns-steering gave no answer to go by \(The agent dns-steering .*"describe".*\)$/,
+      ),
+    })
     expect((await decide(question)).status, 'what was asked can be decided').toBe(200)
+  })
+
+  it('that does not answer when it is decided on what was seen leaves that open, and says who could not tell', async () => {
+    const { run, question } = await asked(steer(13, true))
+    await ended(await scene.start(await scene.workflow(steer(72, false))))
+    const { changed } = await look(question)
+    expect(changed).toBeDefined()
+    await scene.fail('dns-steering', { kind: 'errors' })
+    const { status, body } = await decide(question, changed?.seen)
+    expect([status, body.code, body.agent]).toEqual([409, 'target_silent', labId('dns-steering')])
+    expect(body.detail).toMatch(
+      /^What "shift-weight" would do was asked once more, and the agent dns-steering gave no answer to go by \(.+\); nobody can tell whether it is still as you saw it\. Approve once there is an answer again, or refuse now: a refusal asks nobody\.$/,
+    )
+    expect(body.detail, 'that it changed is not claimed').not.toContain('no longer')
+    expect((await decide(question, changed?.seen, 'refuse')).status).toBe(200)
+    expect(await scene.untilFact(run, 'approval_decided')).toMatchObject({ verdict: 'refuse' })
   })
 })

@@ -8,11 +8,14 @@
  *                    ─▶ another one: what changed and the new one are shown, with the hash to decide on
  *   decided describe ─▶ that hash still: the decision's token names what the person saw (`hp.seen`)
  *                    ─▶ another one: refused, to be looked at again
+ *                    ─▶ no answer: refused, since nobody can tell; a refusal of the step asks nobody
  *
- * A file and an agent show what they would change. Of the other kinds there is nothing to compare, and where describing
- * fails or takes too long nothing is claimed.
+ * A file and an agent show what they would change. Of the other kinds there is nothing to compare. Where describing fails
+ * or takes too long nothing is claimed but that.
  */
+import type { Principal } from '@/lib/auth/principal'
 import { isJsonObject, type JsonObject } from '@/lib/base/json'
+import { partyName } from '@/lib/base/party-name'
 import { isProblem, Problem } from '@/lib/base/problem'
 import type { StoredValue } from '@/lib/engine/ports'
 import type { Approval, Run } from '@/lib/engine/run'
@@ -52,46 +55,95 @@ export async function describedAgain(
   return runner.describe(action, { node, visit, runId }, effects)
 }
 
-/** What the step would do by now; without `changed` where that is what was asked, or where nobody can tell. */
-export async function lookAgain(installation: Installation, record: ApprovalRecord): Promise<ApprovalNow> {
-  const changed = await changedPreview(installation, record)
-  const at = installation.ports.timer.now()
-  if (!changed) return { at }
-  const { preview, stored, undo } = changed
-  return { at, changed: { preview, seen: stored.hash, ...(undo !== undefined && { undo }) } }
+/**
+ * What the step would do by now; without `changed` where that is what was asked. People who open the question at the same
+ * time share the look. Throws Problem `too_many_requests`.
+ */
+export async function lookAgain(
+  installation: Installation,
+  record: ApprovalRecord,
+  who: Principal,
+): Promise<ApprovalNow> {
+  const asked = await askedOf(installation, record)
+  const timer = installation.ports.timer
+  if (!asked) return { at: timer.now() }
+  return installation.looks.shared(who, record.id, async (): Promise<ApprovalNow> => {
+    const look = await lookAt(installation, record, asked)
+    const at = timer.now()
+    if (look.told === 'same') return { at }
+    if (look.told === 'silent') return { at, silent: silentWords(look) }
+    const { preview, stored, undo } = look
+    return { at, changed: { preview, seen: stored.hash, ...(undo !== undefined && { undo }) } }
+  })
 }
 
+/** What a look came to: nobody can tell where whoever was asked is silent. */
+type Look = { told: 'same' } | Changed | Silent
+
 interface Changed {
+  told: 'changed'
   preview: Preview
   stored: StoredValue
   /** How it would be undone, one sentence. */
   undo: string | undefined
 }
 
-async function changedPreview(
-  installation: Installation,
+interface Silent {
+  told: 'silent'
+  /** Whom or what was looked at: an agent by its id, or a target as people know it. */
+  asked: { agent: string } | { target: string }
+  why: string
+}
+
+/** A question whose step can be described again and compared. */
+interface Asked {
+  question: Approval
+  preview: Diff
+  action: { kind?: unknown; target?: unknown; do: JsonObject }
+}
+
+async function askedOf(
+  { opened, store: { ledger }, book }: Installation,
   { id, runId, kind, state }: ApprovalRecord,
-): Promise<Changed | undefined> {
+): Promise<Asked | undefined> {
   // A bundle is looked at far from what its steps acted on.
-  if (installation.opened || kind !== 'approval' || state !== 'open') return undefined
-  const { ledger } = installation.store
-  const question = await installation.book.read(runId, (run) => {
+  if (opened || kind !== 'approval' || state !== 'open') return undefined
+  const question = await book.read(runId, (run) => {
     const approval = run.approvals.get(id as Approval['id'])
     return approval && structuredClone(approval)
   })
   if (!question?.preview) return undefined
-  const asked = await readJson(ledger, question.preview)
+  const preview = await readJson(ledger, question.preview)
   const action = await readJson(ledger, question.action)
-  if (!isDiff(asked) || !isJsonObject(action) || !isJsonObject(action.do)) return undefined
+  if (!isDiff(preview) || !isJsonObject(action) || !isJsonObject(action.do)) return undefined
+  return { question, preview, action: { ...action, do: action.do } }
+}
+
+async function lookAt(
+  installation: Installation,
+  { runId }: ApprovalRecord,
+  { question, preview: asked, action }: Asked,
+): Promise<Look> {
   try {
     const said = await describedAgain(installation, runId, question, action.do, lookMs)
     const preview = said?.preview
-    if (preview?.show !== 'diff' || isSame(asked, preview)) return undefined
-    return { preview, stored: jsonValue(preview), undo: said?.action.undoSentence }
+    if (preview?.show !== 'diff' || isSame(asked, preview)) return { told: 'same' }
+    return { told: 'changed', preview, stored: jsonValue(preview), undo: said?.action.undoSentence }
   } catch (error) {
-    if (error instanceof EffectFailed || isProblem(error)) return undefined
-    throw error
+    if (!(error instanceof EffectFailed) && !isProblem(error)) throw error
+    const { agent } = action.do
+    const whom =
+      action.kind === 'agent' && typeof agent === 'string' ? { agent } : { target: question.target }
+    return { told: 'silent', asked: whom, why: error.message }
   }
+}
+
+/** "the agent dns-steering gave no answer to go by (…)" */
+function silentWords({ asked, why }: Silent): string {
+  const reason = `(${why.replace(/\.$/, '')})`
+  return 'agent' in asked
+    ? `the agent ${partyName(asked.agent)} gave no answer to go by ${reason}`
+    : `${asked.target} could not be looked at ${reason}`
 }
 
 type Diff = Pick<Extract<Preview, { show: 'diff' }>, 'before' | 'after'>
@@ -106,8 +158,9 @@ function isSame(one: Diff, other: Diff): boolean {
 }
 
 /**
- * What the person says they saw in place of what `question` asked, to be kept with the decision. Throws Problem
- * `approval_changed` where it is no longer so and the step would act on it; whoever refuses is never held up by that.
+ * What the person says they saw in place of what `question` asked, to be kept with the decision. Whoever refuses is never
+ * held up. Where the step would act on it, throws Problem `approval_changed` when it is no longer so, and `target_silent`
+ * when nobody can tell.
  */
 export async function stillSeen(
   installation: Installation,
@@ -115,9 +168,17 @@ export async function stillSeen(
   question: Parameters<typeof stepOf>[0],
   { verdict, seen }: { verdict: Verdict; seen?: string },
 ): Promise<StoredValue | undefined> {
-  const changed = await changedPreview(installation, record)
-  if (changed?.stored.hash === seen) return changed?.stored
+  const asked = await askedOf(installation, record)
+  const look: Look = asked ? await lookAt(installation, record, asked) : { told: 'same' }
+  if (look.told === 'changed' && look.stored.hash === seen) return look.stored
   if (verdict !== 'approve') return undefined
+  if (look.told === 'silent') {
+    throw new Problem(
+      'target_silent',
+      `What ${stepOf(question)} would do was asked once more, and ${silentWords(look)}; nobody can tell whether it is still as you saw it. Approve once there is an answer again, or refuse now: a refusal asks nobody.`,
+      { approval: record.id, ...('agent' in look.asked && { agent: look.asked.agent }) },
+    )
+  }
   throw new Problem(
     'approval_changed',
     `What ${stepOf(question)} acts on is no longer as it was when you looked; look at the question again and decide on what is there now.`,

@@ -42,11 +42,12 @@ import { CascadeWatcher } from '@/lib/worker/watch-cascades'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import { keyFetcher } from './agent-keys'
-import { AgentRates, requestsPerMinute } from './doors/agent-rates'
+import { AskRates, requestsPerMinute } from './ask-rates'
 import { joinCall } from './ingest'
 import type { Installation, KeysOf } from './installation'
 import { checkpointLimitsInEnv } from './limits-in-env'
 import { createLog, type Log } from './log'
+import { Looks } from './looks'
 import type { Opened } from './opened'
 import { policiesOf } from './policies'
 import { openPoolsOf } from './pools'
@@ -201,7 +202,8 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     settings,
     auth,
     answers: openAnswers(store, systemClock),
-    agentRates: new AgentRates(store.rates, 'requests', requestsPerMinute),
+    agentRates: new AskRates(store.rates, 'requests', requestsPerMinute),
+    looks: new Looks(store.rates, ports.timer),
     log,
     policies: policiesOf(options),
     authoredFolders: options.authoredFolders ?? [],

@@ -43,6 +43,8 @@ export interface AboutRollback {
     conflict?: string
     /** Somebody else changed it since; and the step of another run that did, where one says so. */
     changed?: true
+    /** The checkpoint that it would be put back to all the same. */
+    checkpoint?: string
     changedBy?: { run: string; node: string }
   }[]
   /** How many steps can be taken back, and how many were asked about. */

@@ -13,6 +13,7 @@ import type {
   CannotPrepare,
   ChangedBy,
   PlanFate,
+  PutBack,
   RollbackScope,
   RollbackStatus,
   RunsBelow,
@@ -246,8 +247,16 @@ export type ActionPreview =
  */
 export interface ApprovalNow {
   at: number
+  /** Nobody can tell: who was asked and gave no answer, or what could not be looked at, as a clause. */
+  silent?: string
   changed?: { preview: ActionPreview; seen: string; undo?: string }
 }
+
+/**
+ * `GET /api/v1/approvals/{id}/put-back/{checkpoint}` for whoever may answer `overwrite`, and before anybody is asked
+ * `GET /api/v1/runs/{run}/checkpoints/{checkpoint}/put-back` for whoever may roll back: what that would undo.
+ */
+export type PutBackView = PutBack & { at: number }
 
 export interface EventChoice {
   event: string

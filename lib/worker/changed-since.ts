@@ -20,9 +20,9 @@ import { foreignState, isChangedSince, type OtherStep, ownStates } from '@/lib/r
 import type { PlannedStep } from '@/lib/rollback/plan'
 import { changedMeanwhile } from '@/lib/rollback/sentence'
 import type { ChangedBy } from '@/lib/rollback/terms'
-import type { Action, SeenState, Snapshot, UndoRequest } from '@/lib/runners/runner'
+import type { Action, Effects, SeenState, Snapshot, UndoRequest } from '@/lib/runners/runner'
 import { effectsFor } from './effects'
-import type { WorkerPorts } from './ports'
+import type { KindRunner, WorkerPorts } from './ports'
 import { readJson } from './run-book'
 
 /** How long a target may take to say what state it is in before the plan goes on without. */
@@ -44,22 +44,36 @@ export interface StateAsked {
 /** The target's state now; `silent` when it was asked and gave none, undefined when it cannot be asked. */
 export async function stateNow(
   ports: WorkerPorts,
-  { run, header, kind, actionHash }: StateAsked,
+  asked: StateAsked,
   ref: CheckpointRef,
   snapshot: Snapshot,
 ): Promise<SeenState | 'silent' | undefined> {
+  try {
+    return await lookingAt(ports, asked, ref, async (runner, action, effects) =>
+      runner.stateHash?.(action, snapshot, effects),
+    )
+  } catch {
+    // It cannot be looked at now; the plan says so, and the undo itself will tell.
+    return 'silent'
+  }
+}
+
+/** What a look at a step's target gives, in bounded time; undefined when nothing here reaches it. Throws what the look throws. */
+export async function lookingAt<T>(
+  ports: WorkerPorts,
+  { run, header, kind, actionHash }: StateAsked,
+  ref: CheckpointRef,
+  look: (runner: KindRunner, action: Action, effects: Effects) => Promise<T>,
+): Promise<T | undefined> {
   const runner = ports.runnerOf(kind)
   const action = actionHash && ((await readJson(ports.ledger, actionHash)) as unknown as Action)
-  if (!runner?.stateHash || !action) return undefined
+  if (!runner || !action) return undefined
   const over = new AbortController()
   const late = new AbortController()
   void ports.timer.waitUntil(ports.timer.now() + lookMs, over.signal).then(() => late.abort())
   const step = { node: ref.node, visit: ref.visit, attempt: 0, signal: late.signal, follows: [ref.jti] }
   try {
-    return await runner.stateHash(action, snapshot, effectsFor(ports, run, header, step))
-  } catch {
-    // It cannot be looked at now; the plan says so, and the undo itself will tell.
-    return 'silent'
+    return await look(runner, action, effectsFor(ports, run, header, step))
   } finally {
     over.abort()
   }
@@ -148,6 +162,16 @@ async function topOf(ports: WorkerPorts, runId: RunId): Promise<RunId> {
   return above === undefined ? runId : topOf(ports, runIdOf(above))
 }
 
+/** Whom to ask about what a checkpoint was taken of. */
+export function whomToAsk(run: Run, header: RunHeader, { node, visit }: CheckpointRef): StateAsked {
+  return {
+    run: { graph: run.graph, start: run.start } as Run,
+    header,
+    kind: run.graph.nodes.get(node)?.kind ?? '',
+    actionHash: anyVisitOf(run, node, visit)?.action,
+  }
+}
+
 /**
  * Whether a checkpoint's target was changed by somebody else since its step, looked at now; false when it was not.
  * Undefined when the target does not say what state it is in, or what it was left in.
@@ -158,12 +182,9 @@ export async function changedByNow(
   ref: CheckpointRef,
   snapshot: Snapshot,
 ): Promise<Changed | false | undefined> {
-  const asked = await ports.book.read(runId, (run, header): StateAsked | undefined => {
-    if (!comparable(run, ref)) return undefined
-    const kind = run.graph.nodes.get(ref.node)?.kind ?? ''
-    const actionHash = anyVisitOf(run, ref.node, ref.visit)?.action
-    return { run: { graph: run.graph, start: run.start } as Run, header, kind, actionHash }
-  })
+  const asked = await ports.book.read(runId, (run, header) =>
+    comparable(run, ref) ? whomToAsk(run, header, ref) : undefined,
+  )
   const seen = asked && (await stateNow(ports, asked, ref, snapshot))
   if (seen === undefined || seen === 'silent') return undefined
   return (await changedByOthers(ports, runId, ref, snapshot, seen)) ?? false

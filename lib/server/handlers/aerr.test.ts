@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { sha256 } from '@/lib/base/hash'
 import { mintUuid } from '@/lib/base/ids'
 import { aerrAgentId, bareId, hexHash } from '@/lib/ect/aerr-words'
-import { AgentRates } from '../doors/agent-rates'
+import { AskRates } from '../ask-rates'
 import { DoorsScene, knock } from '../testing/doors-scene'
 import { postAerrError, postAerrRollback } from './aerr'
 
@@ -156,7 +156,7 @@ describe('the AERR endpoints', () => {
   })
 
   it('hold off an agent that asks too often, and say when to come back', async () => {
-    const process = () => new AgentRates(scene.house.store.rates, 'tries', 2)
+    const process = () => new AskRates(scene.house.store.rates, 'tries', 2)
     const [one, other] = [process(), process()]
     const agent = 'spiffe://a/b'
     await one.spend(agent, 0)

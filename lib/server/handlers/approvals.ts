@@ -9,6 +9,7 @@ import { type PageRequest, pageOf, queryOf } from '../http/paging'
 import { json } from '../http/route'
 import type { Installation } from '../installation'
 import { lookAgain } from '../look-again'
+import { putBackAsked } from '../put-back'
 import { runIdFrom } from '../run-id'
 
 const listQuery = z.object({
@@ -53,8 +54,16 @@ export async function approvalCard(
 
 /** `GET /api/v1/approvals/{approval}/now` */
 export const getApprovalNow = route({ auth: 'either', scope: 'runs:read', role: 'viewer' }, async (call) => {
-  const { installation, params } = call
-  return json(await lookAgain(installation, await approvalRecord(installation, params.approval ?? '')))
+  const { installation, params, principal } = call
+  const record = await approvalRecord(installation, params.approval ?? '')
+  return json(await lookAgain(installation, record, principal))
+})
+
+/** `GET /api/v1/approvals/{approval}/put-back/{checkpoint}`: for those alone who may say that it is put back all the same. */
+export const getApprovalPutBack = route({ auth: 'either', scope: 'approvals:decide' }, async (call) => {
+  const { installation, params, principal } = call
+  const record = await approvalRecord(installation, params.approval ?? '')
+  return json(await putBackAsked(installation, record, principal, params.checkpoint ?? ''))
 })
 
 /** A person writes little, and a program may bring a report along. */

@@ -34,6 +34,7 @@ interface Asked {
 
 export interface Answered<T> {
   status: number
+  headers: Headers
   body: T
 }
 
@@ -50,7 +51,8 @@ export async function ask<T = ProblemDetails>(
   })
   const response = await handler(request, { params: Promise.resolve(params) })
   const text = await response.text()
-  return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as T }
+  const { status, headers: answered } = response
+  return { status, headers: answered, body: (text === '' ? undefined : JSON.parse(text)) as T }
 }
 
 /** Someone who is signed in. */
