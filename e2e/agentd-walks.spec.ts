@@ -6,7 +6,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import path from 'node:path'
-import type { WorkflowRow } from '@/lib/view/wire'
+import type { WorkflowRow } from '@/lib/view/workflow-wire'
 import { Api } from './api'
 import { freePorts, House } from './house'
 import { isClean } from './is-clean'

@@ -1,5 +1,8 @@
 /* What a program says to the console over HTTP, and what comes back: status, headers and JSON together. */
-import type { ApprovalCard, ApprovalRow, Page, ProblemDetails, RunDetail, WorkflowRow } from '@/lib/view/wire'
+import type { ApprovalCard, ApprovalRow } from '@/lib/view/approval-wire'
+import type { RunDetail } from '@/lib/view/run-wire'
+import type { Page, ProblemDetails } from '@/lib/view/wire'
+import type { WorkflowRow } from '@/lib/view/workflow-wire'
 
 const heldWithinMs = 120_000
 

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import type { Page } from '@playwright/test'
-import type { RollbackPlanView, RollbackView } from '@/lib/view/wire'
+import type { RollbackPlanView, RollbackView } from '@/lib/view/rollback-wire'
 import { Api } from './api'
 import { ada, House } from './house'
 import { OutsideAgent } from './outside-agent'

@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Page } from '@playwright/test'
-import type { RunRow } from '@/lib/view/wire'
+import type { RunRow } from '@/lib/view/run-wire'
 import { Api } from './api'
 import { House } from './house'
 import { isClean } from './is-clean'

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Page } from '@playwright/test'
-import type { LedgerPage } from '@/lib/view/wire'
+import type { LedgerPage } from '@/lib/view/run-wire'
 import { holdpoint } from './holdpoint'
 import { House } from './house'
 import { becomeAdministrator, expect, hold, status, test } from './test'

@@ -11,6 +11,7 @@ import { RelativeTime } from '@/components/ui/relative-time'
 import { count } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
+import type { ApprovalCard } from '@/lib/view/approval-wire'
 import { cascadePatternWords } from '@/lib/view/circuit-wire'
 import { breakerWords, partyKind } from '@/lib/view/circuit-words'
 import { agentName, asSentence } from '@/lib/view/plain-words'
@@ -21,7 +22,6 @@ import type {
   AboutRollback,
   QuestionAbout,
 } from '@/lib/view/question-wire'
-import type { ApprovalCard } from '@/lib/view/wire'
 import { afterCallingOff, cannotWords, listed, verdictNames } from './words'
 
 /** Names of agents and breakers that a card lists; the rest are counted. */

@@ -1,6 +1,6 @@
 /* What came of "ask them again" and of "put it back all the same", as the answered question says it. Pure. */
 import type { AboutRollback } from '@/lib/view/question-wire'
-import type { ShownState } from '@/lib/view/wire'
+import type { ShownState } from '@/lib/view/shown-state'
 
 export interface AgainWords {
   state: ShownState

@@ -4,7 +4,7 @@ import { Button } from '@/components/ui/button'
 import { Dialog } from '@/components/ui/dialog'
 import { Field, Textarea } from '@/components/ui/field'
 import type { Verdict } from '@/lib/hitl/terms'
-import type { ApprovalCard } from '@/lib/view/wire'
+import type { ApprovalCard } from '@/lib/view/approval-wire'
 import { askOf, stepOnTarget, wordsOf } from './words'
 
 /** Characters: what the API takes. Longer than anyone writes at night, and the ledger keeps it for good. */

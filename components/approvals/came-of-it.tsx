@@ -1,7 +1,7 @@
 import Link from 'next/link'
 import { StateMark } from '@/components/ui/state'
 import { links } from '@/lib/ui/links'
-import type { ShownState } from '@/lib/view/wire'
+import type { ShownState } from '@/lib/view/shown-state'
 
 /** How what an answer set going stands, and the way to the question that came of it. */
 export function CameOfIt({

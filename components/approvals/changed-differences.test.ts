@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ActionPreview } from '@/lib/view/wire'
+import type { ActionPreview } from '@/lib/view/approval-wire'
 import { changedWords, differencesOf } from './changed-differences'
 
 const diff = (before: string, after: string): ActionPreview => ({

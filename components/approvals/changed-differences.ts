@@ -1,5 +1,5 @@
 /* The differences that a card shows of a step whose target was changed since it was asked. Pure. */
-import type { ActionPreview, ApprovalCard } from '@/lib/view/wire'
+import type { ActionPreview, ApprovalCard } from '@/lib/view/approval-wire'
 
 export interface ShownDifference {
   value: 'since' | 'now' | 'asked'

@@ -2,7 +2,7 @@ import { Fragment, type ReactNode, useState } from 'react'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { Segmented } from '@/components/ui/segmented'
 import { StateShape } from '@/components/ui/state'
-import type { ActionPreview, ApprovalCard } from '@/lib/view/wire'
+import type { ActionPreview, ApprovalCard } from '@/lib/view/approval-wire'
 import { changedWords, differencesOf, type ShownDifference } from './changed-differences'
 
 /** What a step would do by now; `at` is when it was looked at, in ms since the epoch. */

@@ -9,7 +9,7 @@ import { sentenceOf } from '@/lib/ui/api'
 import { useOpened } from '@/lib/ui/opened'
 import { useComment } from '@/lib/ui/queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
-import type { ApprovalCard } from '@/lib/view/wire'
+import type { ApprovalCard } from '@/lib/view/approval-wire'
 import { commentLength } from './answer-dialog'
 
 /** What people said about this question. Each comment is kept in the ledger, as the decision is. */

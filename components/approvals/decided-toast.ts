@@ -1,7 +1,7 @@
 import { tell } from '@/components/ui/toast'
 import type { Verdict } from '@/lib/hitl/terms'
 import { links } from '@/lib/ui/links'
-import type { ApprovalCard } from '@/lib/view/wire'
+import type { ApprovalCard } from '@/lib/view/approval-wire'
 
 const did: Record<Verdict, string> = {
   approve: 'Approved',

@@ -10,7 +10,7 @@ import { Segmented } from '@/components/ui/segmented'
 import { canonicalJson } from '@/lib/base/canonical-json'
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import { readableJson } from '@/lib/ui/readable-json'
-import type { ApprovalCard } from '@/lib/view/wire'
+import type { ApprovalCard } from '@/lib/view/approval-wire'
 import { stepOnTarget, verdictWords } from './words'
 
 /** A member under edit: what is typed, and what it means or why it means nothing. */

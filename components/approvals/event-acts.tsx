@@ -7,7 +7,7 @@ import { Field, Textarea } from '@/components/ui/field'
 import type { Json, JsonObject } from '@/lib/base/json'
 import { count } from '@/lib/ui/format-time'
 import { useShortcuts } from '@/lib/ui/shortcuts'
-import type { ApprovalCard, EventChoice, EventSlot } from '@/lib/view/wire'
+import type { ApprovalCard, EventChoice, EventSlot } from '@/lib/view/approval-wire'
 import { commentLength } from './answer-dialog'
 import { DeadlineSentence } from './decision-facts'
 

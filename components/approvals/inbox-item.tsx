@@ -7,7 +7,7 @@ import { NoUndoTag, Tag } from '@/components/ui/tag'
 import type { ApprovalKind } from '@/lib/hitl/terms'
 import { useNow } from '@/lib/ui/now'
 import { shortId } from '@/lib/ui/short-id'
-import type { ApprovalRow } from '@/lib/view/wire'
+import type { ApprovalRow } from '@/lib/view/approval-wire'
 import { cameOf, decidedWords, headlineOf, kindWords } from './words'
 
 /** A fuse burns under a question in its last five minutes. */

@@ -2,7 +2,7 @@
 import { clockMinutes } from '@/components/breakers/words'
 import { countdown } from '@/lib/ui/format-time'
 import type { CircuitRow } from '@/lib/view/circuit-wire'
-import type { ShownState } from '@/lib/view/wire'
+import type { ShownState } from '@/lib/view/shown-state'
 
 export interface ProbeWords {
   state: ShownState

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ApprovalRow } from '@/lib/view/wire'
+import type { ApprovalRow } from '@/lib/view/approval-wire'
 import { byUrgency } from './urgency'
 
 const asked = (id: string, more: Partial<ApprovalRow>) =>

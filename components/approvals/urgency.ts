@@ -1,4 +1,4 @@
-import type { ApprovalRow } from '@/lib/view/wire'
+import type { ApprovalRow } from '@/lib/view/approval-wire'
 
 /** Where a question without a deadline stands among those with one: a stopped run within the hour, the rest within a day. */
 const patienceMs = { escalated: 3_600_000, other: 86_400_000 } as const

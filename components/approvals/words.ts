@@ -1,9 +1,10 @@
 import type { ApprovalKind, Verdict } from '@/lib/hitl/terms'
 import type { CannotPrepare } from '@/lib/rollback/terms'
 import { count } from '@/lib/ui/format-time'
+import type { ApprovalCard, ApprovalRow } from '@/lib/view/approval-wire'
 import { agentName, plainActor } from '@/lib/view/plain-words'
 import type { QuestionAbout } from '@/lib/view/question-wire'
-import type { ApprovalCard, ApprovalRow, ShownState } from '@/lib/view/wire'
+import type { ShownState } from '@/lib/view/shown-state'
 
 /** Why a person is asked: its name in the inbox, and whose shape and colour it wears. */
 export const kindWords: Record<ApprovalKind, { title: string; as: ShownState; because: string }> = {

@@ -1,10 +1,10 @@
 'use client'
 import { useMemo } from 'react'
 import { useValue } from '@/lib/ui/run-queries'
+import type { ValueView } from '@/lib/view/run-wire'
 import { shortValue } from '@/lib/view/short-value'
 import { contentOf, isJsonType, sizeWords } from '@/lib/view/value-content'
 import { visibleText } from '@/lib/view/visible-text'
-import type { ValueView } from '@/lib/view/wire'
 
 /** Bytes that are looked at for one line. */
 const looked = 6_000

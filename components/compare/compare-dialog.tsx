@@ -9,7 +9,7 @@ import { runLook, StateShape } from '@/components/ui/state'
 import { links } from '@/lib/ui/links'
 import { useRuns } from '@/lib/ui/queries'
 import { shortId } from '@/lib/ui/short-id'
-import type { RunRow } from '@/lib/view/wire'
+import type { RunRow } from '@/lib/view/run-wire'
 
 /** Chooses the run that a run is compared with: another of its workflow, forks among them. */
 export function CompareDialog({ row, onClose }: { row: RunRow; onClose: () => void }) {

@@ -8,8 +8,8 @@ import { Table, Td, Th } from '@/components/ui/table'
 import { useSmallScreen } from '@/lib/ui/small-screen'
 import type { TraceRow } from '@/lib/view/artifact-trace'
 import type { ComparedVisit } from '@/lib/view/compare-runs'
+import type { ShownState } from '@/lib/view/shown-state'
 import type { TraceState, TraceView } from '@/lib/view/trace-view'
-import type { ShownState } from '@/lib/view/wire'
 import { differenceWords } from './words'
 
 /** Px, as every table's. */

@@ -4,8 +4,8 @@ import { NoUndoIcon } from '@/components/ui/icons'
 import { StateMark } from '@/components/ui/state'
 import { Tag } from '@/components/ui/tag'
 import { links } from '@/lib/ui/links'
+import type { ForkEffect, ForkPlanView } from '@/lib/view/fork-wire'
 import { asSentence } from '@/lib/view/plain-words'
-import type { ForkEffect, ForkPlanView } from '@/lib/view/wire'
 import { effectGroups, effectsWords, happenedWords, stepWords } from './fork-words'
 
 /** What the original did after the position, by what it costs. Of a dry run nothing of it happens, and that is said first. */

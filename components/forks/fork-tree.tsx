@@ -8,7 +8,7 @@ import { Tag } from '@/components/ui/tag'
 import { useForks } from '@/lib/ui/fork-queries'
 import { links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
-import type { ForkTreeView } from '@/lib/view/wire'
+import type { ForkTreeView } from '@/lib/view/fork-wire'
 
 /** Steps to the right that a narrow column has room for; deeper forks stand below one another. */
 const deepest = 6

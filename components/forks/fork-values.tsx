@@ -2,8 +2,8 @@
 import type { Json, JsonObject } from '@/lib/base/json'
 import { count } from '@/lib/ui/format-time'
 import { restsOnWords } from '@/lib/view/fork-rests'
+import type { ForkArtifact, ForkDecision, ForkPlanView } from '@/lib/view/fork-wire'
 import { sizeWords } from '@/lib/view/value-content'
-import type { ForkArtifact, ForkDecision, ForkPlanView } from '@/lib/view/wire'
 import { draftOf, draftState, type ValueDraft } from './value-draft'
 import { ValueEditor } from './value-editor'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ForkEffect, ForkPlanView } from '@/lib/view/wire'
+import type { ForkEffect, ForkPlanView } from '@/lib/view/fork-wire'
 import { editedValues, restingEdit } from './fork-values'
 import {
   buttonWords,

@@ -1,6 +1,6 @@
 /** What a fork is, in the words of its page. */
 import { count } from '@/lib/ui/format-time'
-import type { ForkEffect, ForkPlanView, ForkStep } from '@/lib/view/wire'
+import type { ForkEffect, ForkPlanView, ForkStep } from '@/lib/view/fork-wire'
 
 /** "implement, visit 2"; the first visit is not counted aloud. */
 export function stepWords({ label, visit }: ForkStep): string {

@@ -1,7 +1,7 @@
 'use client'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { shortId } from '@/lib/ui/short-id'
-import type { ForkPlanView } from '@/lib/view/wire'
+import type { ForkPlanView } from '@/lib/view/fork-wire'
 import { RadioRow, RadioRows } from './radio-rows'
 
 /** The version the fork is pinned to: the original's, or a newer one that leads the same way so far. */

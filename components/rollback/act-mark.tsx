@@ -1,5 +1,5 @@
 import { StateMark } from '@/components/ui/state'
-import type { RollbackView } from '@/lib/view/wire'
+import type { RollbackView } from '@/lib/view/rollback-wire'
 
 type Act = Pick<RollbackView['acts'][number], 'undo' | 'status'>
 

@@ -11,7 +11,7 @@ import { useValue } from '@/lib/ui/run-queries'
 import { shortId } from '@/lib/ui/short-id'
 import { agentName } from '@/lib/view/plain-words'
 import { type ReadToken, readToken } from '@/lib/view/read-token'
-import type { ValueView } from '@/lib/view/wire'
+import type { ValueView } from '@/lib/view/run-wire'
 
 /** An agent's own signed answer, opened: what it says, and by which key. */
 export function AgentTokenPanel({

@@ -2,7 +2,7 @@ import Link from 'next/link'
 import { StateShape } from '@/components/ui/state'
 import type { ChangedBy } from '@/lib/rollback/terms'
 import { links } from '@/lib/ui/links'
-import type { RollbackPlanView } from '@/lib/view/wire'
+import type { RollbackPlanView } from '@/lib/view/rollback-wire'
 import { changedSteps, overwriteWords, planKey, planName } from './plan-words'
 
 /** What somebody else changed since; it is put back only by an explicit word. Nothing where there is none. */

@@ -8,7 +8,7 @@ import { breadth } from '@/lib/rollback/conflict'
 import { links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
 import { asSentence, plainActor } from '@/lib/view/plain-words'
-import type { RollbackView } from '@/lib/view/wire'
+import type { RollbackView } from '@/lib/view/rollback-wire'
 import { scopeWords } from './plan-words'
 
 type Reach = Pick<RollbackView, 'scope' | 'only'>

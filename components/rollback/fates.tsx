@@ -3,7 +3,7 @@ import type { ComponentType, ReactNode } from 'react'
 import type { Wash } from '@/components/run-graph/wash'
 import { CompensateIcon, Icon, NoUndoIcon } from '@/components/ui/icons'
 import { stateLooks } from '@/components/ui/state'
-import type { RollbackPlanView } from '@/lib/view/wire'
+import type { RollbackPlanView } from '@/lib/view/rollback-wire'
 import type { StepFate } from './plan-words'
 import { nodeStands, previewStands, type StepStand } from './step-fates'
 

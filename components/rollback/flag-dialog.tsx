@@ -11,7 +11,7 @@ import { links } from '@/lib/ui/links'
 import { useFlag } from '@/lib/ui/run-queries'
 import type { Dependent } from '@/lib/view/dependents'
 import type { RunFold } from '@/lib/view/run-fold'
-import type { RunDetail } from '@/lib/view/wire'
+import type { RunDetail } from '@/lib/view/run-wire'
 
 /** Characters of a reason: what the API takes. */
 const reasonLength = 500

@@ -4,7 +4,7 @@ import { cx } from '@/components/ui/cx'
 import { Countdown, RelativeTime } from '@/components/ui/relative-time'
 import { StateShape } from '@/components/ui/state'
 import type { AgentPart } from '@/lib/view/agent-parts'
-import type { RollbackView } from '@/lib/view/wire'
+import type { RollbackView } from '@/lib/view/rollback-wire'
 import { executeWords, isHeldBefore, phaseOf, prepareWords } from './vote-words'
 
 /** The two phases in a line: who can, and how far the undoing is (cascade section 6.5). */

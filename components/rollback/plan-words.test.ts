@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RollbackStatus } from '@/lib/rollback/terms'
-import type { PlanStep, RollbackPlanView } from '@/lib/view/wire'
+import type { PlanStep, RollbackPlanView } from '@/lib/view/rollback-wire'
 import {
   buttonWords,
   changedSteps,

@@ -1,12 +1,12 @@
 import { overwriteName } from '@/components/approvals/words'
 import { overwriting, type PlanCounts } from '@/lib/rollback/counts'
 import { planSentence, whoseTargets } from '@/lib/rollback/sentence'
-import type { RollbackScope, RollbackStatus, StepBelow } from '@/lib/rollback/terms'
+import type { PlanFate, RollbackScope, RollbackStatus, StepBelow } from '@/lib/rollback/terms'
 import { count } from '@/lib/ui/format-time'
 import { shortId } from '@/lib/ui/short-id'
 import { beginsRuns } from '@/lib/view/child-kinds'
 import { agentName } from '@/lib/view/plain-words'
-import type { PlanFate, PlanStep, RollbackActView, RollbackPlanView, RollbackView } from '@/lib/view/wire'
+import type { PlanStep, RollbackActView, RollbackPlanView, RollbackView } from '@/lib/view/rollback-wire'
 
 /** `changed`: it would be restored, but somebody else changed its target since, and nobody said to put it back. */
 export type StepFate = PlanFate | 'changed'

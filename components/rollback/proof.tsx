@@ -10,7 +10,7 @@ import { count } from '@/lib/ui/format-time'
 import type { useVerification } from '@/lib/ui/ledger-verify'
 import { shortId } from '@/lib/ui/short-id'
 import type { AgentPart, AgentStep } from '@/lib/view/agent-parts'
-import type { RunDetail } from '@/lib/view/wire'
+import type { RunDetail } from '@/lib/view/run-wire'
 import { holderName } from './vote-words'
 
 /** What a finished rollback can be proved by: the hashes per agent, whether the ledger holds, and the bundle to carry away. */

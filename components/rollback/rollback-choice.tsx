@@ -6,8 +6,9 @@ import { warnOf } from '@/components/ui/toast'
 import { useOpened } from '@/lib/ui/opened'
 import { useRollbackChoice } from '@/lib/ui/run-queries'
 import { readOnlyWords } from '@/lib/view/opened-words'
+import type { RollbackView } from '@/lib/view/rollback-wire'
 import type { RunFold } from '@/lib/view/run-fold'
-import type { RollbackView, RunDetail } from '@/lib/view/wire'
+import type { RunDetail } from '@/lib/view/run-wire'
 
 /** True while the run stands still after that rollback, for someone to say how it goes on. */
 export function isToChoose(fold: RunFold, rollback: RollbackView): boolean {

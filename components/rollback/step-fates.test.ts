@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { PlanFate, PlanStep, RollbackView } from '@/lib/view/wire'
+import type { PlanFate } from '@/lib/rollback/terms'
+import type { PlanStep, RollbackView } from '@/lib/view/rollback-wire'
 import { legendOf, nodeStands, previewStands, progressStands, whyNotSetBack } from './step-fates'
 
 const step = (node: string, fate: PlanFate, more: Partial<PlanStep> = {}): PlanStep => ({

@@ -4,7 +4,8 @@
  */
 import { setsBack } from '@/lib/rollback/outcome'
 import { type AgentStep, stepKey } from '@/lib/view/agent-parts'
-import type { PlanStep, RollbackPlanView, RollbackView, ShownState } from '@/lib/view/wire'
+import type { PlanStep, RollbackPlanView, RollbackView } from '@/lib/view/rollback-wire'
+import type { ShownState } from '@/lib/view/shown-state'
 import { nodeFates, type StepFate } from './plan-words'
 
 interface FateWords {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentPart, Said } from '@/lib/view/agent-parts'
-import type { RollbackView } from '@/lib/view/wire'
+import type { RollbackView } from '@/lib/view/rollback-wire'
 import { winnerWords } from './conflict'
 import { executeWords, holderName, prepareWords, turnWords, waitWords } from './vote-words'
 

@@ -2,7 +2,8 @@ import { count } from '@/lib/ui/format-time'
 import { shortId } from '@/lib/ui/short-id'
 import { type AgentPart, executeCounts, prepareCounts } from '@/lib/view/agent-parts'
 import { agentName } from '@/lib/view/plain-words'
-import type { RollbackView, WaitsIn } from '@/lib/view/wire'
+import type { RollbackView } from '@/lib/view/rollback-wire'
+import type { WaitsIn } from '@/lib/view/run-wire'
 
 /** Who holds a part of a rollback: the agent by its name, the runs that a step began, or this installation. */
 export function holderName({ agent, runs }: Pick<AgentPart, 'agent' | 'runs'>): string {

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'react'
-import type { PlanFate } from '@/lib/view/wire'
+import type { PlanFate } from '@/lib/rollback/terms'
 
 /** What a plan paints on one node: a ground, a word, and a small shape in the corner. */
 export interface Wash {

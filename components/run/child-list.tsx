@@ -10,7 +10,7 @@ import { RunMark, StateMark } from '@/components/ui/state'
 import { links } from '@/lib/ui/links'
 import { useChildRuns } from '@/lib/ui/run-queries'
 import { shortId } from '@/lib/ui/short-id'
-import type { ChildCounts, RunRow } from '@/lib/view/wire'
+import type { ChildCounts, RunRow } from '@/lib/view/run-wire'
 
 type Show = '' | 'failed' | 'waiting' | 'running'
 

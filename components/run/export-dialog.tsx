@@ -9,8 +9,8 @@ import { tell } from '@/components/ui/toast'
 import { type ExportWish, exportUrl, useExportContents } from '@/lib/ui/export-queries'
 import { count } from '@/lib/ui/format-time'
 import { shortId } from '@/lib/ui/short-id'
+import type { ExportContents } from '@/lib/view/bundle-wire'
 import { sizeWords } from '@/lib/view/value-content'
-import type { ExportContents } from '@/lib/view/wire'
 
 /** What "large" means where large values may stay out. */
 const largeBytes = 1_000_000

@@ -5,7 +5,7 @@ import { links } from '@/lib/ui/links'
 import { useChildRuns } from '@/lib/ui/run-queries'
 import type { NodeFrame } from '@/lib/view/frame'
 import type { RunFold } from '@/lib/view/run-fold'
-import type { ChildCounts, RunRow } from '@/lib/view/wire'
+import type { ChildCounts, RunRow } from '@/lib/view/run-wire'
 import { workflowsLedTo } from '@/lib/view/workflows-led-to'
 
 /** Which workflows a step runs, each a link to the version that was run once there is a run of it. */

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { ErrorNote } from '@/components/ui/error-note'
 import { Skeleton } from '@/components/ui/skeleton'
 import { useValue } from '@/lib/ui/run-queries'
-import type { ValueView } from '@/lib/view/wire'
+import type { ValueView } from '@/lib/view/run-wire'
 
 /** Fetches the value behind a hash when it comes into view, and shows `children` of it. `what`: "test_report", "output". */
 export function ReadValue({

@@ -12,7 +12,7 @@ import { links } from '@/lib/ui/links'
 import { useRunCommand } from '@/lib/ui/run-queries'
 import { shortId } from '@/lib/ui/short-id'
 import { useSmallScreen } from '@/lib/ui/small-screen'
-import type { RunDetail } from '@/lib/view/wire'
+import type { RunDetail } from '@/lib/view/run-wire'
 import { ExportDialog } from './export-dialog'
 
 /** What else can be done with a run. Whatever stops it asks first, and names it. */

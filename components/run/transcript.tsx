@@ -19,7 +19,7 @@ import { shownOf } from '@/lib/view/frame'
 import { asSentence } from '@/lib/view/plain-words'
 import { ranOutLabel } from '@/lib/view/ran-out'
 import type { RunFold, WalkedStep } from '@/lib/view/run-fold'
-import type { ShownState } from '@/lib/view/wire'
+import type { ShownState } from '@/lib/view/shown-state'
 import { labelOf } from '@/lib/workflow/graph-index'
 
 /** Steps read before a person asks for more: each is a value of its own to fetch. */

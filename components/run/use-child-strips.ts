@@ -4,7 +4,7 @@ import { useChildren } from '@/lib/ui/run-queries'
 import { beginsRuns } from '@/lib/view/child-kinds'
 import { type ChildStrip, childStrip } from '@/lib/view/child-strip'
 import type { RunFold } from '@/lib/view/run-fold'
-import type { ChildCounts, ChildSummary } from '@/lib/view/wire'
+import type { ChildCounts, ChildSummary } from '@/lib/view/run-wire'
 
 export interface BelowRun {
   summary: ChildSummary | undefined

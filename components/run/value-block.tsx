@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
-import type { ValueView } from '@/lib/view/wire'
+import type { ValueView } from '@/lib/view/run-wire'
 import { ReadValue } from './read-value'
 
 /** Lines drawn before a person asks for all of them. */

@@ -18,9 +18,9 @@ import { consequenceSentence } from '@/lib/view/consequence-words'
 import type { NodeFrame } from '@/lib/view/frame'
 import { agentName } from '@/lib/view/plain-words'
 import type { RunFold } from '@/lib/view/run-fold'
+import type { RunDetail } from '@/lib/view/run-wire'
 import type { StateEntry } from '@/lib/view/state-entry'
 import type { VisitView } from '@/lib/view/visit-view'
-import type { RunDetail } from '@/lib/view/wire'
 import { undoWords } from './undo-words'
 
 /** What there is to know of a visit, fact by fact. */

@@ -6,10 +6,10 @@ import { cx } from '@/components/ui/cx'
 import { Diff } from '@/components/ui/diff'
 import { Skeleton } from '@/components/ui/skeleton'
 import { useValue } from '@/lib/ui/run-queries'
+import type { ValueView } from '@/lib/view/run-wire'
 import type { WrittenArtifact } from '@/lib/view/state-entry'
 import { contentOf } from '@/lib/view/value-content'
 import { visibleText } from '@/lib/view/visible-text'
-import type { ValueView } from '@/lib/view/wire'
 import { ValueBlock } from './value-block'
 
 /** What one entry of a state wrote, each with what stood there before. Values are fetched when one is opened. */

@@ -1,5 +1,5 @@
 import { count } from '@/lib/ui/format-time'
-import type { Overview } from '@/lib/view/wire'
+import type { Overview } from '@/lib/view/overview-wire'
 
 type Counts = Overview['counts']
 

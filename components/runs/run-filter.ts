@@ -1,5 +1,5 @@
 import type { RunFilter } from '@/lib/ui/keys'
-import type { RunRow } from '@/lib/view/wire'
+import type { RunRow } from '@/lib/view/run-wire'
 
 /** What a run can be filtered by, in the order a person asks: what needs someone, what goes on, what is over. */
 export const filterStatuses = [

@@ -4,7 +4,7 @@ import { runLook, StateShape } from '@/components/ui/state'
 import { count } from '@/lib/ui/format-time'
 import { links } from '@/lib/ui/links'
 import { shortId } from '@/lib/ui/short-id'
-import type { RunRow } from '@/lib/view/wire'
+import type { RunRow } from '@/lib/view/run-wire'
 
 /** How far a run is: "7 of 12", and what went wrong in it as its page counts it. */
 export function Steps({ run }: { run: RunRow }) {

@@ -25,7 +25,7 @@ import { useOpened } from '@/lib/ui/opened'
 import { useRuns, useWorkflows } from '@/lib/ui/queries'
 import { shortId } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
-import type { RunRow, WaitsIn } from '@/lib/view/wire'
+import type { RunRow, WaitsIn } from '@/lib/view/run-wire'
 import { filterOf, filterStatuses } from './run-filter'
 import { Steps } from './run-list-item'
 

@@ -8,7 +8,7 @@ import { Tag } from '@/components/ui/tag'
 import { tell, warnOf } from '@/components/ui/toast'
 import { absoluteTime, count } from '@/lib/ui/format-time'
 import { useEndOwnSessions, useOwnSessions } from '@/lib/ui/settings-queries'
-import type { SessionRow } from '@/lib/view/wire'
+import type { SessionRow } from '@/lib/view/person-wire'
 import { browserWords } from './browser-words'
 
 /** Where one is signed in; any of them can be ended. */

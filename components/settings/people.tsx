@@ -16,7 +16,7 @@ import { useNow } from '@/lib/ui/now'
 import { useMe } from '@/lib/ui/queries'
 import { usePeople } from '@/lib/ui/settings-queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
-import type { PersonRow } from '@/lib/view/wire'
+import type { PersonRow } from '@/lib/view/person-wire'
 import { InvitePerson, type PersonAct, PersonDialog } from './person-dialogs'
 
 /** Everyone who may sign in, and what can be done about each. */

@@ -13,7 +13,9 @@ import { useApprovals, useRuns, useWorkflows } from '@/lib/ui/queries'
 import { shortId } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import { chooseTheme } from '@/lib/ui/theme'
-import type { ApprovalRow, RunRow, WorkflowRow } from '@/lib/view/wire'
+import type { ApprovalRow } from '@/lib/view/approval-wire'
+import type { RunRow } from '@/lib/view/run-wire'
+import type { WorkflowRow } from '@/lib/view/workflow-wire'
 import { roomsOf } from './rooms'
 
 /** The search of the top line: finds a run, a workflow, a question, a command. ⌘K or Ctrl+K from anywhere. */

@@ -2,7 +2,7 @@
 import { CutIcon, VerifiedIcon } from '@/components/ui/icons'
 import { absoluteTime } from '@/lib/ui/format-time'
 import { useHydrated } from '@/lib/ui/hydrated'
-import type { OpenedBundle } from '@/lib/view/wire'
+import type { OpenedBundle } from '@/lib/view/bundle-wire'
 
 /** On every page of a console that shows a bundle: what is looked at, as of when, and whether it holds. */
 export function OpenedBar({ opened }: { opened: OpenedBundle }) {

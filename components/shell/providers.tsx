@@ -6,7 +6,7 @@ import { LiveContext, useLiveStream } from '@/lib/ui/live'
 import { StoppedClock } from '@/lib/ui/now'
 import { OpenedContext } from '@/lib/ui/opened'
 import { makeQueryClient } from '@/lib/ui/query-client'
-import type { OpenedBundle } from '@/lib/view/wire'
+import type { OpenedBundle } from '@/lib/view/bundle-wire'
 
 /** What every page of the console stands on: the kept answers, the live stream and toasts. */
 export function Providers({ opened, children }: { opened: OpenedBundle | undefined; children: ReactNode }) {

@@ -1,7 +1,7 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { BrandMark } from '@/components/ui/icons'
-import type { OpenedBundle } from '@/lib/view/wire'
+import type { OpenedBundle } from '@/lib/view/bundle-wire'
 import { CommandPalette } from './command-palette'
 import { HeldPages } from './held-pages'
 import { LiveMark } from './live-mark'

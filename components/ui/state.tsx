@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
-import type { RunRow, ShownState } from '@/lib/view/wire'
+import type { RunRow } from '@/lib/view/run-wire'
+import type { ShownState } from '@/lib/view/shown-state'
 import { cx } from './cx'
 import { Icon } from './icons'
 

@@ -14,7 +14,7 @@ import type { Diagnostic } from '@/lib/base/diagnostic'
 import { isApiProblem, isRefusal, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
 import { links } from '@/lib/ui/links'
 import { useBindTool } from '@/lib/ui/workflow-queries'
-import type { WorkflowDetail } from '@/lib/view/wire'
+import type { WorkflowDetail } from '@/lib/view/workflow-wire'
 import type { ToolBinding, ToolDeclaration } from '@/lib/workflow/graph'
 import {
   type BindingField,

@@ -6,7 +6,7 @@ import { Field, Input, Select } from '@/components/ui/field'
 import { StateShape } from '@/components/ui/state'
 import { sentenceOf } from '@/lib/ui/api'
 import { type CallWish, usePolicyCheck } from '@/lib/ui/workflow-queries'
-import type { PolicyCheck, WorkflowDetail } from '@/lib/view/wire'
+import type { PolicyCheck, WorkflowDetail } from '@/lib/view/workflow-wire'
 import { policyLines } from './policy-words'
 
 /** What each tool acts on, and how that is asked for. */

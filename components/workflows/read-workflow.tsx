@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { ErrorNote } from '@/components/ui/error-note'
 import { Skeleton } from '@/components/ui/skeleton'
 import { useWorkflow } from '@/lib/ui/workflow-queries'
-import type { WorkflowDetail } from '@/lib/view/wire'
+import type { WorkflowDetail } from '@/lib/view/workflow-wire'
 
 /** Reads one version of a workflow, and shows `children` of it once it is there. */
 export function ReadWorkflow({

@@ -15,7 +15,7 @@ import { useOpened } from '@/lib/ui/opened'
 import { useWorkflows } from '@/lib/ui/queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import { plainActor } from '@/lib/view/plain-words'
-import type { WorkflowRow } from '@/lib/view/wire'
+import type { WorkflowRow } from '@/lib/view/workflow-wire'
 import { useMayNotImport } from './author-role'
 
 /** The library: the newest version of each workflow. */

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileS
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ForkPlanView } from '@/lib/view/wire'
+import type { ForkPlanView } from '@/lib/view/fork-wire'
 import { planWords } from './fork-command'
 
 const root = path.resolve(import.meta.dirname, '../..')

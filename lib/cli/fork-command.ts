@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@/lib/base/json'
 import type { Installation } from '@/lib/server/installation'
-import type { ForkEffect, ForkPlanView } from '@/lib/view/wire'
+import type { ForkEffect, ForkPlanView } from '@/lib/view/fork-wire'
 import { dataFolder } from './data-folder'
 import { exitCode } from './exit-codes'
 import { inKnownInstallation } from './known-installation'

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { labId } from '@/examples/lab/lab-agent'
 import type { RunId } from '@/lib/base/ids'
 import { type LabName, LabScene } from '@/lib/server/testing/lab-scene'
-import type { RollbackPlanView, RollbackView } from '@/lib/view/wire'
+import type { RollbackPlanView, RollbackView } from '@/lib/view/rollback-wire'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const timeout = 120_000

@@ -2,7 +2,7 @@
 import type { Plan, PlannedStep } from '@/lib/rollback/plan'
 import type { PlanFate, RollbackScope } from '@/lib/rollback/terms'
 import { agentName } from '@/lib/view/plain-words'
-import type { RollbackView } from '@/lib/view/wire'
+import type { RollbackView } from '@/lib/view/rollback-wire'
 
 /** Steps that are named one by one. */
 const listed = 100

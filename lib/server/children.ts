@@ -5,7 +5,8 @@
 import type { RunId } from '@/lib/base/ids'
 import type { ChildCount, RunRecord } from '@/lib/store/store'
 import { runRowOf } from '@/lib/view/rows'
-import type { ChildCounts, ChildSummary, RunRow, ShownState, WaitsIn } from '@/lib/view/wire'
+import type { ChildCounts, ChildSummary, RunRow, WaitsIn } from '@/lib/view/run-wire'
+import type { ShownState } from '@/lib/view/shown-state'
 import { maxCallDepth } from '@/lib/worker/child-runs'
 import type { Installation } from './installation'
 

@@ -7,8 +7,8 @@ import { unverifiedPayload } from '@/lib/ect/jws'
 import { factOf } from '@/lib/engine/fact-codec'
 import type { FactOf } from '@/lib/engine/facts'
 import type { RunRecord } from '@/lib/store/store'
+import type { ForkTreeNode, ForkTreeView } from '@/lib/view/fork-wire'
 import { runRowOf } from '@/lib/view/rows'
-import type { ForkTreeNode, ForkTreeView } from '@/lib/view/wire'
 import type { Installation } from './installation'
 
 /** Runs that are listed. */

@@ -7,14 +7,10 @@ import type { JsonObject } from '@/lib/base/json'
 import { verifyLedgerNode } from '@/lib/ect/ledger-verify-node'
 import type { Fact } from '@/lib/engine/facts'
 import type { Approval, Run } from '@/lib/engine/run'
-import type {
-  ForkPlanView,
-  ForkTreeView,
-  Page,
-  ProblemDetails,
-  RollbackPlanView,
-  RunRow,
-} from '@/lib/view/wire'
+import type { ForkPlanView, ForkTreeView } from '@/lib/view/fork-wire'
+import type { RollbackPlanView } from '@/lib/view/rollback-wire'
+import type { RunRow } from '@/lib/view/run-wire'
+import type { Page, ProblemDetails } from '@/lib/view/wire'
 import { artifactValue } from '@/lib/worker/artifact-values'
 import { readJson } from '@/lib/worker/run-book'
 import { startWorker, type Worker } from '@/lib/worker/worker'

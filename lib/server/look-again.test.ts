@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { labId } from '@/examples/lab/lab-agent'
 import type { RunId } from '@/lib/base/ids'
 import type { Approval } from '@/lib/engine/run'
-import type { ApprovalCard, ApprovalNow } from '@/lib/view/wire'
+import type { ApprovalCard, ApprovalNow } from '@/lib/view/approval-wire'
 import { getApproval, getApprovalNow, postDecision } from './handlers/approvals'
 import { looksPerMinute } from './looks'
 import type { Browser } from './testing/console'

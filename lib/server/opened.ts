@@ -12,8 +12,8 @@ import fs from 'node:fs'
 import { z } from 'zod'
 import type { Hash } from '@/lib/base/hash'
 import { Problem } from '@/lib/base/problem'
+import type { OpenedBundle } from '@/lib/view/bundle-wire'
 import { readOnlyWords } from '@/lib/view/opened-words'
-import type { OpenedBundle } from '@/lib/view/wire'
 
 const note = z.strictObject({
   /** The bundle's name, without its folders. */

@@ -15,7 +15,7 @@ import { unlistedAnswer } from '@/lib/policy/unlisted'
 import { locate, locateAllowed, realPath } from '@/lib/runners/place'
 import type { Policies } from '@/lib/runners/policy-gate'
 import { EffectFailed } from '@/lib/runners/runner'
-import type { PolicyCheck } from '@/lib/view/wire'
+import type { PolicyCheck } from '@/lib/view/workflow-wire'
 import type { Policy, WorkflowGraph } from '@/lib/workflow/graph'
 
 type FileCall = Extract<ToolCall, { path: string }>

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { labId } from '@/examples/lab/lab-agent'
 import type { RunId } from '@/lib/base/ids'
-import type { RollbackPlanView, RollbackView } from '@/lib/view/wire'
+import type { RollbackPlanView, RollbackView } from '@/lib/view/rollback-wire'
 import { postPlan, postRollback } from './handlers/rollbacks'
 import type { Browser } from './testing/console'
 import { LabScene } from './testing/lab-scene'

@@ -2,7 +2,7 @@
 import type { RunId } from '@/lib/base/ids'
 import { partyName } from '@/lib/base/party-name'
 import type { Run } from '@/lib/engine/run'
-import type { RunRow } from '@/lib/view/wire'
+import type { RunRow } from '@/lib/view/run-wire'
 import type { Installation } from './installation'
 
 /** Rows with what those wait for that nobody is asked about. */

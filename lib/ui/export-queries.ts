@@ -1,6 +1,6 @@
 'use client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import type { ExportContents } from '@/lib/view/wire'
+import type { ExportContents } from '@/lib/view/bundle-wire'
 import { api } from './api'
 import { keys } from './keys'
 

@@ -1,7 +1,7 @@
 'use client'
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import type { Json, JsonObject } from '@/lib/base/json'
-import type { ForkPlanView, ForkTreeView } from '@/lib/view/wire'
+import type { ForkPlanView, ForkTreeView } from '@/lib/view/fork-wire'
 import { api } from './api'
 import { keys } from './keys'
 

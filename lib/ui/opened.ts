@@ -1,6 +1,6 @@
 'use client'
 import { createContext, useContext } from 'react'
-import type { OpenedBundle } from '@/lib/view/wire'
+import type { OpenedBundle } from '@/lib/view/bundle-wire'
 
 /** The bundle that this console shows; set by the shell. */
 export const OpenedContext = createContext<OpenedBundle | undefined>(undefined)

@@ -1,6 +1,6 @@
 'use client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import type { PlanChoices, PlanView, WorkflowDetail } from '@/lib/view/wire'
+import type { PlanChoices, PlanView, WorkflowDetail } from '@/lib/view/workflow-wire'
 import { api } from './api'
 import { keys } from './keys'
 

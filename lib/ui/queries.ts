@@ -9,16 +9,12 @@ import {
 } from '@tanstack/react-query'
 import type { JsonObject } from '@/lib/base/json'
 import type { Verdict } from '@/lib/hitl/terms'
-import type {
-  ApprovalCard,
-  ApprovalNow,
-  ApprovalRow,
-  Overview,
-  Page,
-  Person,
-  RunRow,
-  WorkflowRow,
-} from '@/lib/view/wire'
+import type { ApprovalCard, ApprovalNow, ApprovalRow } from '@/lib/view/approval-wire'
+import type { Overview } from '@/lib/view/overview-wire'
+import type { Person } from '@/lib/view/person-wire'
+import type { RunRow } from '@/lib/view/run-wire'
+import type { Page } from '@/lib/view/wire'
+import type { WorkflowRow } from '@/lib/view/workflow-wire'
 import { api } from './api'
 import { type ApprovalShow, keys, type RunFilter } from './keys'
 import { approvalsPerPage, runsPerPage } from './page-sizes'

@@ -8,15 +8,9 @@ import {
 } from '@tanstack/react-query'
 import type { RollbackOnly, RollbackScope } from '@/lib/rollback/terms'
 import type { FlagView } from '@/lib/view/flag-wire'
-import type {
-  ChildSummary,
-  Page,
-  RollbackPlanView,
-  RollbackView,
-  RunDetail,
-  RunRow,
-  ValueView,
-} from '@/lib/view/wire'
+import type { RollbackPlanView, RollbackView } from '@/lib/view/rollback-wire'
+import type { ChildSummary, RunDetail, RunRow, ValueView } from '@/lib/view/run-wire'
+import type { Page } from '@/lib/view/wire'
 import { api } from './api'
 import { keys } from './keys'
 import { childrenPerPage } from './page-sizes'

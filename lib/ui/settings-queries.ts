@@ -5,10 +5,10 @@ import type {
   InvitationLink,
   NewApiToken,
   NewPerson,
-  Page,
   PersonRow,
   SessionRow,
-} from '@/lib/view/wire'
+} from '@/lib/view/person-wire'
+import type { Page } from '@/lib/view/wire'
 import { api } from './api'
 import { keys } from './keys'
 

@@ -1,7 +1,7 @@
 'use client'
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Json } from '@/lib/base/json'
-import type { PolicyCheck, Validation, WorkflowDetail } from '@/lib/view/wire'
+import type { PolicyCheck, Validation, WorkflowDetail } from '@/lib/view/workflow-wire'
 import type { ToolBinding } from '@/lib/workflow/graph'
 import { api } from './api'
 import { keys } from './keys'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { agentParts, executeCounts, prepareCounts } from './agent-parts'
-import type { PlanStep, RollbackActView, RollbackVoteView } from './wire'
+import type { PlanStep, RollbackActView, RollbackVoteView } from './rollback-wire'
 
 const agentOf = (name: string) => `spiffe://lab/agent/${name}`
 

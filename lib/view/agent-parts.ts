@@ -3,7 +3,13 @@
  * what the ledger says of the rollback so far, so that the same rows fill while agents answer.
  */
 import type { RunsBelow } from '@/lib/rollback/terms'
-import type { PlanStep, RollbackActView, RollbackPlanView, RollbackView, RollbackVoteView } from './wire'
+import type {
+  PlanStep,
+  RollbackActView,
+  RollbackPlanView,
+  RollbackView,
+  RollbackVoteView,
+} from './rollback-wire'
 
 /** One step of the plan, with what was said and done about it. */
 export interface AgentStep {

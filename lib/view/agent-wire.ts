@@ -2,7 +2,7 @@
 import type { AgentProtocol } from '@/lib/base/protocols'
 import type { PoolLimits } from '@/lib/pool/terms'
 import type { NodeFrame } from './frame'
-import type { RunRow } from './wire'
+import type { RunRow } from './run-wire'
 
 /** A public key of an agent. The thumbprint (RFC 7638) is what two people compare. */
 export interface AgentKey {

@@ -2,7 +2,8 @@
  * The runs that a step began, in a line: "8 of 500 running, 1 failed", and as marks beside it. Counts come from the
  * server: a step may have begun ten thousand.
  */
-import type { ChildCounts, ShownState } from './wire'
+import type { ChildCounts } from './run-wire'
+import type { ShownState } from './shown-state'
 
 /** What a node says of the runs it began. */
 export interface ChildStrip {

@@ -1,6 +1,6 @@
 /** Why a value cannot be edited for real: in the same words where it is refused and where it is shown beforehand. */
+import type { ForkDecision } from './fork-wire'
 import { plainActor } from './plain-words'
-import type { ForkDecision } from './wire'
 
 /** "ada gave “Approved” at review": who decided what, where. */
 export function decisionWords({ by, event, label, visit }: ForkDecision): string {

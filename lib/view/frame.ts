@@ -23,7 +23,7 @@ import { type BreakerFrame, breakerFrame, guardsOf } from './circuit-frame'
 import { type EdgeFrames, edgeFrames } from './edge-frame'
 import { type Headline, headlineOf } from './headline'
 import { ranOut } from './ran-out'
-import type { ShownState } from './wire'
+import type { ShownState } from './shown-state'
 
 /** The time beside a node's word: how long it took, since when it has been so, or until when. Milliseconds. */
 export type NodeTime = { took: number } | { since: number } | { until: number }

@@ -9,7 +9,7 @@ import { labelOf } from '@/lib/workflow/graph-index'
 import { exhaustedWords } from './exhausted-words'
 import { plainActor, plainWords } from './plain-words'
 import { ranOut } from './ran-out'
-import type { ShownState } from './wire'
+import type { ShownState } from './shown-state'
 
 /** The run's own state, in words: "waiting for operator:oncall", "failed at Check the flows". */
 export interface Headline {

@@ -1,7 +1,7 @@
 /** A rollback as it travels: what the fold knows of it, for the server and for screens that fold by themselves. */
 import { decisionDeadline, openQuestion } from '@/lib/engine/rollback-question'
 import type { Rollback, Run } from '@/lib/engine/run'
-import type { RollbackActView, RollbackView } from './wire'
+import type { RollbackActView, RollbackView } from './rollback-wire'
 
 /** The rollback as far as it is. `runId` is said beside it, since the fold does not know the run's name. */
 export function rollbackViewOf(run: Run, runId: string, rollback: Rollback): RollbackView {

@@ -1,5 +1,5 @@
 import type { RunHeader, RunProjection } from '@/lib/engine/ports'
-import type { RunRow } from './wire'
+import type { RunRow } from './run-wire'
 
 /** A run's row as it travels. */
 export function runRowOf(run: RunHeader & RunProjection): RunRow {

@@ -24,6 +24,8 @@ import { type Dependent, dependentsOf } from './dependents'
 import { frameOf, type RunFrame } from './frame'
 import { ranOut } from './ran-out'
 import { rollbackViewOf } from './rollback-view'
+import type { RollbackView } from './rollback-wire'
+import type { LedgerPage } from './run-wire'
 import { lastWhere } from './timeline/bounds'
 import { causesOf } from './timeline/causes'
 import { gaugesOf } from './timeline/gauges'
@@ -32,7 +34,6 @@ import { RunAt, type RunSource } from './timeline/run-at'
 import type { CausalChain, Gauge } from './timeline/terms'
 import { Timeline } from './timeline/timeline'
 import { type LedgerRow, ledgerRow, type VisitView, visitView } from './visit-view'
-import type { LedgerPage, RollbackView } from './wire'
 
 /** Tokens that are folded at once while a ledger is read: a page can be used in between. */
 export const tokensAtOnce = 500

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@/lib/base/json'
 import type { GraphNode } from '@/lib/workflow/graph'
-import type { RunRow } from './wire'
+import type { RunRow } from './run-wire'
 
 /** A workflow that a step runs, as its author names it, with the version that was run. */
 export interface LedTo {

@@ -10,16 +10,10 @@ import { createApiToken } from '@/lib/auth/api-tokens'
 import { sha256 } from '@/lib/base/hash'
 import { mintUuid, type RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
-import type {
-  ChildSummary,
-  ExportContents,
-  LedgerPage,
-  Overview,
-  Page,
-  RunDetail,
-  RunRow,
-  ValueView,
-} from '@/lib/view/wire'
+import type { ExportContents } from '@/lib/view/bundle-wire'
+import type { Overview } from '@/lib/view/overview-wire'
+import type { ChildSummary, LedgerPage, RunDetail, RunRow, ValueView } from '@/lib/view/run-wire'
+import type { Page } from '@/lib/view/wire'
 import { executePlan } from '@/lib/worker/execute-plan'
 import { makePlan } from '@/lib/worker/plan'
 import { startWorker } from '@/lib/worker/worker'

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { labId } from '@/examples/lab/lab-agent'
 import type { RunId } from '@/lib/base/ids'
-import type { ApprovalCard } from '@/lib/view/wire'
+import type { ApprovalCard } from '@/lib/view/approval-wire'
 import { getApproval } from '../handlers/approvals'
 import type { Browser } from '../testing/console'
 import { type LabName, LabScene, oneStep } from '../testing/lab-scene'

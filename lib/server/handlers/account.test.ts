@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ApiTokenRow, NewApiToken, Page, Person, SessionRow } from '@/lib/view/wire'
+import type { ApiTokenRow, NewApiToken, Person, SessionRow } from '@/lib/view/person-wire'
+import type { Page } from '@/lib/view/wire'
 import { ask, type Browser, goodPassword, TestConsole } from '../testing/console'
 import { endOtherSessions, endSession, getMe, listSessions, patchPassword } from './account'
 import { listRuns } from './runs'

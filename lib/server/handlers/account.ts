@@ -1,7 +1,8 @@
 /** One's own account: who is signed in, the password, and the sessions. */
 import { z } from 'zod'
 import { changeOwnPassword, endSessions } from '@/lib/auth/accounts'
-import type { Page, Person, SessionRow } from '@/lib/view/wire'
+import type { Person, SessionRow } from '@/lib/view/person-wire'
+import type { Page } from '@/lib/view/wire'
 import { route } from '../current'
 import { json } from '../http/route'
 

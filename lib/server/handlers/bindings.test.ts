@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Diagnostic } from '@/lib/base/diagnostic'
-import type { WorkflowDetail } from '@/lib/view/wire'
+import type { WorkflowDetail } from '@/lib/view/workflow-wire'
 import { type Browser, TestConsole } from '../testing/console'
 import { importWorkflow } from '../workflows'
 import { listRuns, postRun } from './runs'

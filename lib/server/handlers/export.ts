@@ -1,7 +1,7 @@
 /** A run with all its evidence, as a file that anyone can verify; and what is in it, before it is downloaded. */
 import { z } from 'zod'
 import { Problem } from '@/lib/base/problem'
-import type { ExportContents } from '@/lib/view/wire'
+import type { ExportContents } from '@/lib/view/bundle-wire'
 import { registeredKeys } from '../bundle/agents'
 import { bundleMaxBytes, bundleMediaType, type LeftOut } from '../bundle/bundle'
 import { decisionsOf } from '../bundle/claims'

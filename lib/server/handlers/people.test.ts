@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { invitationState } from '@/lib/auth/invitations'
 import { signIn } from '@/lib/auth/sign-in'
-import type { InvitationLink, NewPerson, Page, Person, PersonRow } from '@/lib/view/wire'
+import type { InvitationLink, NewPerson, Person, PersonRow } from '@/lib/view/person-wire'
+import type { Page } from '@/lib/view/wire'
 import { ask, type Browser, goodPassword, TestConsole } from '../testing/console'
 import { getMe } from './account'
 import {

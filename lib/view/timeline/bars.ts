@@ -17,7 +17,7 @@ import type { Fact, FactOf } from '@/lib/engine/facts'
 import type { Run, Visit, VisitState } from '@/lib/engine/run'
 import { walkedFrom } from '@/lib/engine/walk'
 import { type GraphIndex, labelOf } from '@/lib/workflow/graph-index'
-import type { ShownState } from '../wire'
+import type { ShownState } from '../shown-state'
 import { lastWhere } from './bounds'
 import type { Bar, Lane, LaneBy, Seq } from './terms'
 

@@ -2,7 +2,7 @@
  * What of a timeline is drawn in a view. However long the run is, there are never more things than pixels: what would
  * be narrower than one, or cover its neighbour, is drawn as one, which says how many it is and shows the worst of them.
  */
-import type { ShownState } from '../wire'
+import type { ShownState } from '../shown-state'
 import { lastAtMost, lastWhere } from './bounds'
 import { placeAt } from './scale'
 import type {

@@ -13,7 +13,7 @@
  */
 import type { Actor } from '@/lib/engine/facts'
 import type { ArtifactWrite } from '@/lib/engine/run'
-import type { ShownState } from '../wire'
+import type { ShownState } from '../shown-state'
 
 /** Sequence number of a token in its run's ledger: from 1, without gaps. 0 is before the first. */
 export type Seq = number

@@ -1,4 +1,4 @@
-import type { ShownState } from '@/lib/view/wire'
+import type { ShownState } from '@/lib/view/shown-state'
 import { html, type Markup } from './markup'
 
 /*
