@@ -1,8 +1,9 @@
 /*
  * Two runs change the same agent, and the first one is taken back: the preview says that its target was changed since and
- * by which run, nothing is put back unless the operator says so, and what says so is on the screen.
+ * by which run, nothing is put back unless the operator says so, and what says so is on the screen. Of a file the operator
+ * is shown beforehand what would be undone.
  */
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Locator } from '@playwright/test'
 import type { Api } from './api'
@@ -26,9 +27,11 @@ const workflow = (share: number) => ({
   edges: [],
 })
 
-async function doneRun(api: Api, share: number): Promise<string> {
-  await api.importWorkflow(workflow(share))
-  const run = await api.startRun(`steer-${share}`)
+const steered = (api: Api, share: number) => doneRun(api, `steer-${share}`, workflow(share))
+
+async function doneRun(api: Api, name: string, workflow: object): Promise<string> {
+  await api.importWorkflow(workflow)
+  const run = await api.startRun(name)
   await expect.poll(async () => (await api.run(run)).row.status, { timeout: 45_000 }).toBe('ended')
   return run
 }
@@ -41,8 +44,8 @@ const whoDid = (note: Locator) => note.getByRole('link', { name: 'See what it di
 test('what another run changed since is not put back without a word', async ({ page, api, house }) => {
   const weights = () => readFileSync(path.join(house.data, 'lab', steering, 'weights.json'), 'utf8')
   const before = weights()
-  const first = await doneRun(api, 62)
-  const second = await doneRun(api, 71)
+  const first = await steered(api, 62)
+  const second = await steered(api, 71)
   const after = weights()
   const preview = `/runs/${first}/rollback?node=steer&scope=sub_dag`
   const note = page.getByRole('note', { name: 'Changed since' })
@@ -89,6 +92,9 @@ test('what another run changed since is not put back without a word', async ({ p
   await test.step('asked about it, whoever answers so with a reason has it put back, and their name stands there', async () => {
     await hold(page, /^Ask first about 1 step whose target was changed since/)
     await expect(status(page)).toContainText('Waits for operator')
+    await expect(page.getByRole('region', { name: 'What putting back would undo' })).toContainText(
+      'Only dns-steering knows what that would undo',
+    )
     await page.getByRole('button', { name: 'Put it back all the same' }).click()
     const dialog = page.getByRole('dialog')
     const answer = dialog.getByRole('button', { name: 'Put it back all the same' })
@@ -112,5 +118,77 @@ test('what another run changed since is not put back without a word', async ({ p
     )
     await whoDid(note).click()
     await expect(page).toHaveURL(`/runs/${first}?node=steer`)
+  })
+})
+
+const writing = (name: string, content: string) => ({
+  wf_id: name,
+  description: 'Writes the uplink configuration',
+  policy: { roots: [{ path: 'uplinks', access: 'write' }] },
+  nodes: [
+    {
+      id: 'write',
+      label: 'Write the uplinks',
+      reversible: true,
+      hitl_required: false,
+      action: { type: 'write_file', path: 'uplinks/uplinks.conf', content },
+    },
+  ],
+  edges: [],
+})
+
+const uplinks = (mtu: number, note = '') => `# uplinks\nmtu ${mtu}\nneighbor 10.0.0.2\n${note}`
+
+test('what putting a file back would undo is shown before it is decided', async ({ page, api, house }) => {
+  const folder = path.join(house.data, 'files', 'uplinks')
+  const at = path.join(folder, 'uplinks.conf')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(at, uplinks(1500))
+  const first = await doneRun(api, 'uplinks-jumbo', writing('uplinks-jumbo', uplinks(9000)))
+  await doneRun(api, 'uplinks-small', writing('uplinks-small', uplinks(1400, 'neighbor 10.0.0.3\n')))
+  const preview = `/runs/${first}/rollback?node=write&scope=sub_dag`
+  const lines = (within: Locator) => within.getByRole('region', { name: 'Changes of uplinks/uplinks.conf' })
+
+  await test.step('in the preview, a click away, by keyboard too', async () => {
+    await page.goto(preview)
+    const note = page.getByRole('note', { name: 'Changed since' })
+    const opens = note.getByRole('button', { name: 'What putting it back would undo' })
+    await opens.focus()
+    await page.keyboard.press('Enter')
+    await expect(opens).toHaveAttribute('aria-expanded', 'true')
+    await expect(lines(note)).toContainText('removed: mtu 1400')
+    await expect(lines(note)).toContainText('added: mtu 1500')
+    await expect(lines(note)).toContainText('removed: neighbor 10.0.0.3')
+    await isClean(page)
+  })
+
+  await test.step('on the card, and of a file that was deleted meanwhile once one looks again', async () => {
+    await hold(page, /^Ask first about 1 step whose target was changed since/)
+    await expect(status(page)).toContainText('Waits for operator')
+    await page.goto('/approvals')
+    await page
+      .getByRole('link', { name: /Write the uplinks/ })
+      .first()
+      .click()
+    const shown = page.getByRole('region', { name: 'What putting back would undo' })
+    await expect(lines(shown)).toContainText('removed: mtu 1400')
+    await isClean(page)
+    rmSync(at)
+    await shown.getByRole('button', { name: 'Look again' }).click()
+    await expect(shown).toContainText('It was deleted since and would be written again.')
+    writeFileSync(at, Buffer.from([0, 1, 2, 3]))
+    await shown.getByRole('button', { name: 'Look again' }).click()
+    await expect(shown).toContainText('It is not text, so only sizes and hashes are compared.')
+    await expect(shown).toContainText('4 bytes')
+    await page.setViewportSize({ width: 375, height: 812 })
+    await isClean(page)
+  })
+
+  await test.step('and that is what is done', async () => {
+    await page.getByRole('button', { name: 'Put it back all the same' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox').fill('both were wrong')
+    await dialog.getByRole('button', { name: 'Put it back all the same' }).click()
+    await expect.poll(() => readFileSync(at, 'utf8')).toBe(uplinks(1500))
   })
 })

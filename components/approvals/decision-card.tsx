@@ -16,6 +16,7 @@ import { useOpened } from '@/lib/ui/opened'
 import { shortId } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import type { ActionPreview, ApprovalCard } from '@/lib/view/approval-wire'
+import { asSentence } from '@/lib/view/plain-words'
 import { waysFrom } from './about-facts'
 import { AnswerDialog } from './answer-dialog'
 import { type ChangedPreview, ChangedSinceAsked } from './changed-since-asked'
@@ -25,6 +26,7 @@ import { DeadlineSentence, DecisionFacts } from './decision-facts'
 import { EditChange } from './edit-change'
 import { EventActs } from './event-acts'
 import { askOf, headlineOf, verdictKeys, wordsOf } from './words'
+import { WouldUndo } from './would-undo'
 
 export interface AnswerWish {
   verdict: Verdict
@@ -49,6 +51,7 @@ export type Answer = (wish: AnswerWish) => Promise<boolean>
 export function DecisionCard({
   card,
   changed,
+  untold,
   compact = false,
   leadsOn = true,
   busy,
@@ -60,6 +63,8 @@ export function DecisionCard({
   card: ApprovalCard
   /** What it would do by now, where that is not what was asked. */
   changed: ChangedPreview | undefined
+  /** Why nobody can tell whether it changed. */
+  untold: string | undefined
   compact?: boolean
   /** It offers the ways to what it is about; not where that stands around it. */
   leadsOn?: boolean
@@ -93,6 +98,8 @@ export function DecisionCard({
         </h2>
         {!compact && <Whose card={card} />}
         <Preview card={card} changed={changed} compact={compact} />
+        {untold && open && <Untold why={untold} changed={changed !== undefined} />}
+        <WouldUndo card={card} compact={compact} />
         <DecisionFacts card={asOfNow(card, changed)} compact={compact} />
         {!compact && <span className="flex-1 md:hidden" />}
         {open && opened ? (
@@ -248,6 +255,15 @@ function Preview({
   const seen = changed ?? (card.decision?.seen && { preview: card.decision.seen })
   if (!seen) return drawn(shown)
   return <ChangedSinceAsked asked={shown} seen={seen} decided={card.decision} draw={drawn} />
+}
+
+/** The target was looked at, and that told nothing. */
+function Untold({ why, changed }: { why: string; changed: boolean }) {
+  return (
+    <p role="note" className="mt-2 text-t1 text-ink-2 [overflow-wrap:anywhere]">
+      Nobody can tell whether it is still as {changed ? 'shown' : 'asked'}: {asSentence(why)}
+    </p>
+  )
 }
 
 /** Two answers to a row, in an inspector. */

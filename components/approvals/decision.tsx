@@ -139,7 +139,8 @@ export function Decision({
       if (isRefusal(error)) {
         // A refusal is not remembered under its key, so the next try is a new one.
         attempt.delete(intent)
-        if (isApiProblem(error, 'approval_changed')) void now.refetch()
+        if (isApiProblem(error, 'approval_changed') || isApiProblem(error, 'target_silent'))
+          void now.refetch()
         warn('Your decision was not taken', `${sentenceOf(error)} Nothing was changed.`)
       } else {
         setLost({ verdict, event, comment, edited: edited !== undefined, at: Date.now() })
@@ -169,6 +170,7 @@ export function Decision({
         <DecisionCard
           card={card}
           changed={changed && { ...changed, at: now.dataUpdatedAt }}
+          untold={untoldWords(now.data?.silent, now.error)}
           compact={compact}
           leadsOn={leadsOn}
           busy={decide.isPending || lost !== undefined}
@@ -185,6 +187,12 @@ export function Decision({
 /** An answer whose card shows what it set going, or the way on: whoever gave it wants to see that, and not the next question. */
 function staysToShow({ about }: ApprovalCard, verdict: Verdict): boolean {
   return about?.what === 'circuit' || verdict === 'ask_again' || verdict === 'overwrite'
+}
+
+/** Why nobody can tell whether what the step acts on is still as it was; undefined where somebody can, or nobody was asked. */
+function untoldWords(silent: string | undefined, error: unknown): string | undefined {
+  if (silent !== undefined) return silent
+  return isApiProblem(error, 'too_many_requests') ? sentenceOf(error) : undefined
 }
 
 /** Only of a difference there is something to compare, and only while it waits to be decided. */

@@ -1,17 +1,24 @@
+'use client'
 import Link from 'next/link'
+import { useState } from 'react'
+import { Disclosure } from '@/components/ui/disclosure'
 import { StateShape } from '@/components/ui/state'
 import type { ChangedBy } from '@/lib/rollback/terms'
 import { links } from '@/lib/ui/links'
 import type { RollbackPlanView } from '@/lib/view/rollback-wire'
 import { changedSteps, overwriteWords, planKey, planName } from './plan-words'
+import { PutBackDifference } from './put-back'
 
 /** What somebody else changed since; it is put back only by an explicit word. Nothing where there is none. */
 export function ChangedSince({
   plan,
+  may,
   overwrite,
   onOverwrite,
 }: {
   plan: RollbackPlanView
+  /** They may roll back, so they may see what that would undo. */
+  may: boolean
   overwrite: boolean
   onOverwrite: (overwrite: boolean) => void
 }) {
@@ -28,7 +35,7 @@ export function ChangedSince({
       </span>
       <div className="min-w-0 flex-1">
         {steps.map((step) => (
-          <p key={planKey(step)} className="[overflow-wrap:anywhere]">
+          <div key={planKey(step)} className="mb-1 [overflow-wrap:anywhere]">
             <b>{planName(step, plan)}.</b> {step.sentence}
             {step.changedBy && (
               <>
@@ -41,7 +48,10 @@ export function ChangedSince({
                 </Link>
               </>
             )}
-          </p>
+            {may && step.checkpointId !== undefined && (
+              <WouldUndo path={`/runs/${plan.run}/checkpoints/${step.checkpointId}/put-back`} />
+            )}
+          </div>
         ))}
         <label className="mt-2 flex items-start gap-2 max-md:min-h-12">
           <input
@@ -60,6 +70,15 @@ export function ChangedSince({
         )}
       </div>
     </div>
+  )
+}
+
+function WouldUndo({ path }: { path: string }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <Disclosure title="What putting it back would undo" open={open} onOpen={setOpen}>
+      <PutBackDifference path={path} narrow />
+    </Disclosure>
   )
 }
 

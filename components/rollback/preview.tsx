@@ -199,6 +199,7 @@ export function Preview({
             <CannotUndo plan={plan} />
             <ChangedSince
               plan={plan}
+              may={detail.may.rollBack}
               overwrite={overwrite}
               onOverwrite={(wanted) => setOverwriteOf(wanted ? plan.digest : undefined)}
             />

@@ -22,6 +22,8 @@ export const keys = {
   approvalCard: (id: string) => ['approvals', 'card', id] as const,
   /** Asks files and agents: no event makes it old, or each would ask them again. */
   approvalNow: (id: string) => ['approval-now', id] as const,
+  /** Opens what a checkpoint sealed: no event has it asked again either. */
+  putBack: (path: string) => ['put-back', path] as const,
   runs: ['runs'] as const,
   runList: (filter: RunFilter) => ['runs', 'list', filter] as const,
   /** Runs that steps of a run began: any run's event makes them old, as it does the lists. */

@@ -12,6 +12,7 @@ import type { Verdict } from '@/lib/hitl/terms'
 import type { ApprovalCard, ApprovalNow, ApprovalRow } from '@/lib/view/approval-wire'
 import type { Overview } from '@/lib/view/overview-wire'
 import type { Person } from '@/lib/view/person-wire'
+import type { PutBackView } from '@/lib/view/rollback-wire'
 import type { RunRow } from '@/lib/view/run-wire'
 import type { Page } from '@/lib/view/wire'
 import type { WorkflowRow } from '@/lib/view/workflow-wire'
@@ -63,11 +64,27 @@ const lookHoldsMs = 15_000
 export function useApprovalNow(id: string, enabled: boolean) {
   return useQuery({
     queryKey: keys.approvalNow(id),
-    queryFn: ({ signal }) => api<ApprovalNow>(`/approvals/${id}/now`, { signal }),
+    queryFn: async ({ client, queryKey, signal }): Promise<ApprovalNow> => {
+      const now = await api<ApprovalNow>(`/approvals/${id}/now`, { signal })
+      // What was seen to be changed stays so until somebody can tell.
+      const before = now.silent === undefined ? undefined : client.getQueryData<ApprovalNow>(queryKey)
+      return before?.changed ? { ...now, changed: before.changed } : now
+    },
     enabled,
     staleTime: lookHoldsMs,
     refetchOnMount: true,
     refetchOnWindowFocus: true,
+  })
+}
+
+/** What putting a target back would undo, at a path of the API. What was sealed leaves memory with the page that shows it. */
+export function usePutBack(path: string) {
+  return useQuery({
+    queryKey: keys.putBack(path),
+    queryFn: ({ signal }) => api<PutBackView>(path, { signal }),
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnReconnect: false,
   })
 }
 
