@@ -41,10 +41,12 @@ async function answered(parts: Parts, route: Route, req: HonoRequest): Promise<R
   const { agent, callers, baseUrl, now, answering } = parts
   const octets = new Uint8Array(await req.arrayBuffer())
   const claims = await verified(req.header('execution-context'), callers, [agent.id, baseUrl], now())
+  const [hash, isBare, bound = hash] = [sha256(octets), octets.length === 0, claims.ext?.['hp.body_hash']]
   const act = async () => {
-    const json = req.method === 'GET' ? req.param() : Object(await req.json().catch(() => undefined))
-    must(req.method === 'GET' || Object.keys(json).length > 0, 400, 'body_not_json', 'The body is no JSON object.')
-    return route(parts, { claims, json, hash: sha256(octets) })
+    must(bound === hash, 403, 'ect_claim_invalid', 'The token was made for another body.')
+    const json = isBare ? req.param() : Object(await req.json().catch(() => undefined))
+    must(isBare || Object.keys(json).length > 0, 400, 'body_not_json', 'The body is no JSON object.')
+    return route(parts, { claims, json, hash })
   }
   const inLine = parts.line.then(act).catch((error) => refused(error, parts))
   parts.line = inLine

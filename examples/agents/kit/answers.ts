@@ -19,11 +19,9 @@ export function must(holds: unknown, status: number, code: string, detail: strin
   if (!holds) throw new Refusal(status, code, detail, more)
 }
 
+type Answering = { agent: { name: string }; log(sentence: string): void }
 /** What is answered when this was thrown. */
-export function refused(
-  error: Error,
-  { agent, log }: { agent: { name: string }; log(sentence: string): void },
-): Answer {
+export function refused(error: Error, { agent, log }: Answering): Answer {
   if (error instanceof Refusal) return error.answer
   log(`${agent.name} could not answer: ${error.message}`)
   return new Refusal(500, 'internal', `${agent.name} could not do this.`, { retriable: true }).answer

@@ -35,8 +35,7 @@ export async function take(parts: Parts, claims: Claims, id: string, of: Omit<Of
   const ect = await answering(claims, 'atd:checkpoint', out_hash, more)
   const jwe = new jose.CompactEncrypt(Buffer.from(JSON.stringify(state)))
   const sealed = await jwe.setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: id }).encrypt(keys.sealing)
-  const until = now() + dayS * 1000
-  const kept: Checkpoint = { id, wid, iss, ...of, reversible, out_hash, ect, sealed, until }
+  const kept: Checkpoint = { id, wid, iss, ...of, reversible, out_hash, ect, sealed, until: now() + dayS * 1000 }
   await store.put('checkpoints', id, kept)
   return { checkpoint_id: id, out_hash, ...shown }
 }

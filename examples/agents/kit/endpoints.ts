@@ -7,10 +7,13 @@ import type { Call, Parts, Route } from './terms'
 import { uuidIn } from './tokens'
 
 const circuits: Route = async ({ calls }) => ok({ circuits: calls.circuits() })
+/** Under ATD the token is the whole request; a body may name the rollback besides. */
+const atdRollback: Route = (parts, { claims, json, hash }) =>
+  rollback(parts, { claims, hash, json: { rollback_id: claims.jti, checkpoint_id: claims.par[0], ...json } })
 const aerrRollback: Route = async (parts, call) => inAerr(await rollback(parts, call))
 
 export const endpoints: Record<string, Route> = {
-  'POST /.well-known/atd/rollback': rollback,
+  'POST /.well-known/atd/rollback': atdRollback,
   'POST /.well-known/cascade/rollback/prepare': prepare,
   'POST /.well-known/cascade/rollback': rollback,
   'GET /.well-known/cascade/checkpoints/:checkpoint_id': checkpointShown,
@@ -24,7 +27,8 @@ export const endpoints: Record<string, Route> = {
 }
 
 /** An error signal (AERR section 5), taken once, and only of a run this agent worked for. */
-async function errorTold(parts: Parts, { claims: { wid }, json }: Call): Promise<Answer> {
+async function errorTold(parts: Parts, { claims: { wid, exec_act: act }, json }: Call): Promise<Answer> {
+  must(act === 'atd:error', 403, 'ect_claim_invalid', `A token for "${act}" tells of no error.`)
   const [error, kept] = [uuidIn(json.error_id), await checkpointOf(parts, json.checkpoint_id)]
   must(error, 400, 'bad_request', '"error_id" is no UUID.')
   const isOurs = (await parts.store.get('runs', wid)) && (kept?.wid ?? wid) === wid

@@ -265,6 +265,42 @@ it('answers AERR as section 7 prints it', async () => {
   })
 })
 
+it('takes an ATD rollback that is a token and nothing else, once, and answers with its result token', async () => {
+  const wid = randomUUID()
+  const checkpoint = await changed(wid)
+  const ect = token(wid, 'atd:rollback_request', [checkpoint], { 'atd.reason': 'It broke.' })
+  const send = () =>
+    fetch(`${running.baseUrl}/.well-known/atd/rollback`, { method: 'POST', headers: { 'execution-context': ect } })
+  const answer = await send()
+  const text = await answer.text()
+  expect(answer.status).toBe(200)
+  const said = JSON.parse(text)
+  expect(said).toMatchObject({ status: 'completed', checkpoint_id: checkpoint })
+  const keys = parseKeySet(running.jwks)
+  const { claims } = verifyTokenSync(said.result_ect, keys, { mode: 'live', nowMs: clock, audience: caller })
+  expect(claims).toMatchObject({ exec_act: 'atd:rollback_result', ext: { 'atd.status': 'completed' } })
+  expect(counters.a).toBe(0)
+  counters.a = 5
+  expect(await (await send()).text()).toBe(text)
+  expect(counters.a).toBe(5)
+})
+
+it('does nothing for a token that was signed for another body, or for something else', async () => {
+  const wid = randomUUID()
+  const checkpoint_id = await changed(wid)
+  const [rollback_id, error_id] = [rollbackId(), rollbackId()]
+  const other = { 'hp.body_hash': sha256('another body') }
+  const bound = (act: string) => token(wid, act, [checkpoint_id], other)
+  const refused = { status: 403, body: { code: 'ect_claim_invalid' } }
+  const rollback = { rollback_id, checkpoint_id, phase: 'execute' }
+  const signal = { error_id, checkpoint_id, severity: 'critical' }
+  expect(await ask('/.well-known/cascade/rollback', bound('rollback_start'), rollback)).toMatchObject(refused)
+  expect(await ask('/aerr/rollback', bound('atd:rollback_request'), rollback)).toMatchObject(refused)
+  expect(await ask('/aerr/error', bound('atd:error'), signal)).toMatchObject(refused)
+  expect(await ask('/aerr/error', token(wid, 'rollback_start', [checkpoint_id]), signal)).toMatchObject(refused)
+  expect([counters.a, told]).toEqual([1, []])
+})
+
 it('takes an error signal once, and none about a run it has no part in', async () => {
   const wid = randomUUID()
   const checkpoint_id = await changed(wid)

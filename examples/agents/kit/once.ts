@@ -23,9 +23,8 @@ export async function firstAnswer(parts: Parts, names: string[], act: () => Prom
     if (earlier) return earlier.answer
   }
   const answer = await act()
-  const isSettled = answer.status < 400 || (answer.body as Values).retriable === false
-  const kept = { asked, answer, until: now() + keptMs }
-  for (const name of isSettled ? names : []) await store.put('answers', sha256(name), kept)
+  const isOver = answer.status < 400 || (answer.body as Values).retriable === false
+  for (const at of isOver ? names : []) await store.put('answers', sha256(at), { asked, answer, until: now() + keptMs })
   log(`${agent.name} answered ${answer.status} to ${names.at(-1)}`)
   return answer
 }

@@ -45,10 +45,9 @@ async function asked(parts: Parts, { claims, json }: Call) {
   const isFor = ['atd:rollback_request', 'rollback_start'].includes(act)
   must(isFor, 403, 'ect_claim_invalid', `A token for "${act}" does not ask for a rollback.`)
   const kept = await checkpointOf(parts, id)
-  const isOurs = !kept || (kept.wid === wid && kept.iss === iss)
-  must(isOurs, 403, 'rollback_outside_run', 'The checkpoint belongs to another run than the token.')
-  const isNamed = !kept || par.includes(id)
-  must(isNamed, 403, 'rollback_outside_run', 'The token does not name this checkpoint among its parents.')
+  const mustBeOurs = (holds: boolean, detail: string) => must(holds, 403, 'rollback_outside_run', detail)
+  mustBeOurs(!kept || (kept.wid === wid && kept.iss === iss), 'The checkpoint belongs to another run than the token.')
+  mustBeOurs(!kept || par.includes(id), 'The token does not name this checkpoint among its parents.')
   return { rollback_id, id, kept, no: await whyNot(parts, json, kept) }
 }
 
