@@ -17,8 +17,16 @@ export async function writeDurably(file: string, bytes: string | Uint8Array, mod
 export class Shelf {
   constructor(readonly folder: string) {}
   #file = (kind: string, name: string) => path.join(this.folder, kind, `${name}.json`)
-  put = (kind: string, name: string, it: object) => writeDurably(this.#file(kind, name), JSON.stringify(it))
-  drop = (kind: string, name: string) => rm(this.#file(kind, name), { force: true })
+  /** One change at a time: what was just put is not forgotten for what stood there before. */
+  #changes: Promise<unknown> = Promise.resolve()
+  #change<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#changes.then(act)
+    this.#changes = done.catch(() => {})
+    return done
+  }
+
+  put = (kind: string, name: string, it: object) =>
+    this.#change(() => writeDurably(this.#file(kind, name), JSON.stringify(it)))
 
   async get<T>(kind: string, name: string): Promise<T | undefined> {
     const file = this.#file(kind, name)
@@ -32,9 +40,11 @@ export class Shelf {
 
   /** Forgets what may be forgotten. */
   async purge(now: number): Promise<void> {
+    const forget = async (kind: string, name: string) => {
+      const { until = now } = (await this.get<{ until?: number }>(kind, name)) ?? {}
+      if (until < now) await rm(this.#file(kind, name), { force: true })
+    }
     for (const kind of await readdir(this.folder).catch(() => []))
-      for (const name of await this.names(kind))
-        if (((await this.get<{ until?: number }>(kind, name))?.until ?? now) < now)
-          await this.drop(kind, name)
+      for (const name of await this.names(kind)) await this.#change(() => forget(kind, name))
   }
 }

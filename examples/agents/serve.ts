@@ -29,6 +29,9 @@ export type Options = Omit<KitOptions, 'store' | 'baseUrl'> & {
   sending?: Sending
 }
 
+/** Checkpoints past their time are kept no longer than this. */
+const purgeEveryMs = 3_600_000
+
 /** Starts the agent. Rejects when the port is taken or the folder cannot be written; nothing is left listening. */
 export async function serve(agent: Served, { folder, port, sending, ...options }: Options) {
   const { log = () => {}, now = Date.now } = options
@@ -47,8 +50,12 @@ export async function serve(agent: Served, { folder, port, sending, ...options }
     throw error
   })
   log(`${agent.name} listens on ${baseUrl}`)
+  const purge = () =>
+    store.purge(now()).catch(({ message }: Error) => log(`Nothing was forgotten: ${message}`))
+  const purging = setInterval(purge, purgeEveryMs).unref()
   /** Finishes what is under way, then stops listening. */
   const stop = async () => {
+    clearInterval(purging)
     await idle()
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sha256 } from '@/lib/base/hash'
 import { parseKeySet } from '@/lib/ect/keys'
 import { type KeyRing, openKeyRing } from '@/lib/ect/keys-file'
@@ -378,6 +378,26 @@ it('keeps keys and checkpoints to its owner, made once', async () => {
   for (const part of ['keys', 'checkpoints'])
     for (const name of readdirSync(path.join(folder, 'agent', part)))
       expect(statSync(path.join(folder, 'agent', part, name)).mode & 0o777).toBe(0o600)
+})
+
+it('forgets checkpoints past their time while it runs', async () => {
+  await running.stop()
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  try {
+    await start()
+    const [old, fresh] = [await changed(randomUUID()), await changed(randomUUID(), 'add-b')]
+    const kept = () => readdirSync(path.join(folder, 'agent', 'checkpoints'))
+    expect(kept().sort()).toEqual([`${old}.json`, `${fresh}.json`].sort())
+    clock += 86_400_000
+    await vi.advanceTimersByTimeAsync(3_600_000)
+    const later = await changed(randomUUID())
+    clock += 1
+    await vi.advanceTimersByTimeAsync(3_600_000)
+    vi.useRealTimers()
+    await vi.waitFor(() => expect(kept()).toEqual([`${later}.json`]))
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 describe('its own breaker', () => {
