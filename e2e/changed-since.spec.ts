@@ -92,8 +92,10 @@ test('what another run changed since is not put back without a word', async ({ p
   await test.step('asked about it, whoever answers so with a reason has it put back, and their name stands there', async () => {
     await hold(page, /^Ask first about 1 step whose target was changed since/)
     await expect(status(page)).toContainText('Waits for operator')
-    await expect(page.getByRole('region', { name: 'What putting back would undo' })).toContainText(
-      'Only dns-steering knows what that would undo',
+    const undone = page.getByRole('region', { name: 'What putting back would undo' })
+    await expect(undone).toContainText('As dns-steering tells it')
+    await expect(undone.getByRole('region', { name: 'Changes of weights.json' })).toContainText(
+      'removed: "transit-b": 71',
     )
     await page.getByRole('button', { name: 'Put it back all the same' }).click()
     const dialog = page.getByRole('dialog')

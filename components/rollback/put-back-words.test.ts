@@ -50,8 +50,15 @@ describe('what putting back would undo', () => {
     ])
   })
 
-  it('of an agent is known to the agent alone', () => {
-    expect(putBackWords({ of: 'agent', agent: 'spiffe://holdpoint.local/agent/dns-steering' })).toBe(
+  it('of an agent is known to the agent alone, which may tell', () => {
+    const agent = 'spiffe://holdpoint.local/agent/dns-steering'
+    const told = (now: string, after: string) =>
+      putBackWords({ of: 'agent', agent, preview: { title: 'weights.json', now, after } })
+    expect(told('71', '80')).toBe(
+      'As dns-steering tells it, which keeps the state from before the step itself.',
+    )
+    expect(told('80', '80')).toBe('By what dns-steering says, nothing would change.')
+    expect(putBackWords({ of: 'agent', agent })).toBe(
       'Only dns-steering knows what that would undo: it keeps the state from before the step itself, and Holdpoint has a receipt for it, with nothing to compare.',
     )
   })

@@ -8,6 +8,11 @@ type OfPath = Extract<PutBack, { of: 'path' }>
 /** What it comes to, in one sentence or a few. */
 export function putBackWords(shown: PutBack): string {
   if (shown.of === 'agent') {
+    if (shown.preview) {
+      return shown.preview.now === shown.preview.after
+        ? `By what ${agentName(shown.agent)} says, nothing would change.`
+        : `As ${agentName(shown.agent)} tells it, which keeps the state from before the step itself.`
+    }
     return `Only ${agentName(shown.agent)} knows what that would undo: it keeps the state from before the step itself, and Holdpoint has a receipt for it, with nothing to compare.`
   }
   const { now, after } = shown

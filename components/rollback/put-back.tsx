@@ -32,16 +32,12 @@ export function PutBackDifference({ path, narrow }: { path: string; narrow: bool
     <>
       <Shown view={query.data} narrow={narrow} />
       <p className="mt-1.5 flex flex-wrap items-center gap-x-2 text-t1 text-ink-3">
-        {query.data.of === 'path' && (
-          <>
-            <span>
-              Looked <RelativeTime at={query.data.at} />.
-            </span>
-            <Button size="sm" variant="quiet" busy={query.isFetching} onClick={() => void query.refetch()}>
-              Look again
-            </Button>
-          </>
-        )}
+        <span>
+          Looked <RelativeTime at={query.data.at} />.
+        </span>
+        <Button size="sm" variant="quiet" busy={query.isFetching} onClick={() => void query.refetch()}>
+          Look again
+        </Button>
       </p>
     </>
   )
@@ -49,13 +45,16 @@ export function PutBackDifference({ path, narrow }: { path: string; narrow: bool
 
 function Shown({ view, narrow }: { view: PutBackView; narrow: boolean }) {
   const words = putBackWords(view)
-  const lines = view.of === 'path' && view.text && view.text.now !== view.text.after ? view.text : undefined
+  const { title, lines } =
+    view.of === 'agent'
+      ? { title: view.preview?.title ?? '', lines: view.preview }
+      : { title: view.target, lines: view.text }
   return (
     <>
       {words && <p className="mb-2 text-ink-2 last:mb-0 [overflow-wrap:anywhere]">{words}</p>}
-      {view.of === 'path' && lines && (
+      {lines && lines.now !== lines.after && (
         <Diff
-          title={view.target}
+          title={title}
           before={lines.now}
           after={lines.after}
           context={narrow ? 1 : 3}

@@ -21,6 +21,8 @@ export interface Operation {
   execute(input: Values, key: string): Promise<{ output: unknown; label?: string }>
   /** The state it is about to change. Equal states are to be equal text in JSON. */
   state?(): Promise<Values>
+  /** A state as people read it: whoever may decide on a rollback is shown what it would undo. */
+  shown?(state: Values): { title: string; text: string }
   /** Puts that state back. */
   restore?(state: Values): Promise<void>
   /** Has it happened? Undefined when looking does not tell. */
@@ -61,7 +63,7 @@ async function phase(parts: Parts, call: Call, operations: TaskAgent['operations
     case 'probe':
       return ok({ outcome: await probe(task) })
     case 'state':
-      return ok({ state_hash: await stateHash(task) })
+      return ok({ state_hash: await stateHash(task), ...(await undoPreview(task)) })
     default:
       throw new Refusal(400, 'bad_request', `There is no phase "${json.phase}".`)
   }
@@ -102,6 +104,14 @@ const executed = ({ claims, key }: Task) => `execute ${claims.wid} ${key}`
 
 async function stateHash({ parts, claims, name: operation }: Task): Promise<string> {
   return (await stateNow(parts, { wid: claims.wid, operation, children: [] })).out_hash
+}
+
+/** Asked for it: what putting the checkpoint back would make of the state there is now. Nothing where it cannot be shown. */
+async function undoPreview({ parts, claims, json, of, name, id }: Task): Promise<Values> {
+  const kept = json.undo_preview === true && of.shown ? await checkpointOf(parts, id) : undefined
+  if (!kept || !of.shown || kept.wid !== claims.wid || kept.operation !== name) return {}
+  const [now, after] = [of.shown((await of.state?.()) ?? {}), of.shown(await opened(parts, kept))]
+  return { undo_preview: { title: now.title, before: now.text, after: after.text } }
 }
 
 /** Did it happen? By the answer that was kept, or by looking. */

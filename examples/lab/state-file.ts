@@ -54,6 +54,11 @@ export interface Change {
   tookEffect?(input: Values, before: string | undefined, now: string, key: string): boolean | undefined
 }
 
+/** Of the bytes that a state holds; empty where there was no file. */
+function textOf(bytes: unknown): string {
+  return Buffer.from(String(bytes ?? ''), 'base64').toString('utf8')
+}
+
 /** An operation whose state is one file. */
 export function changing(file: StateFile, change: Change): Operation {
   return {
@@ -66,10 +71,10 @@ export function changing(file: StateFile, change: Change): Operation {
       return { output }
     },
     state: () => file.state(),
+    shown: ({ bytes }) => ({ title: file.name, text: textOf(bytes) }),
     restore: (state) => file.restore(state),
     async tookEffect(input, before, key) {
-      const text = before && Buffer.from(String(before.bytes ?? ''), 'base64').toString('utf8')
-      return change.tookEffect?.(input, text, await file.text(), key)
+      return change.tookEffect?.(input, before && textOf(before.bytes), await file.text(), key)
     },
   }
 }

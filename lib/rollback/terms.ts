@@ -82,8 +82,8 @@ export type PutBack =
       text?: { now: string; after: string }
       withheld?: 'binary' | 'too_large'
     }
-  /** An agent keeps the state itself, and the checkpoint here is the receipt for it. */
-  | { of: 'agent'; agent: string }
+  /** An agent keeps the state itself, and the checkpoint here is the receipt for it. `preview`: as it tells it, where it does. */
+  | { of: 'agent'; agent: string; preview?: { title: string; now: string; after: string } }
 /** Why a checkpoint cannot be taken back (NOTES 4); `unreachable` is ours: its agent gave no answer in time. */
 export type CannotPrepare =
   | 'expired'

@@ -10,11 +10,13 @@ const words = (maxChars: number) => z.string().transform((text) => oneLine(text,
 const hash = z.string().refine(isHash, { error: 'A SHA-256 in base64url was expected.' })
 const previewSide = z.string().max(262_144, 'A preview holds at most 262,144 characters.')
 
+const preview = z.object({ title: words(200), before: previewSide, after: previewSide })
+
 export const describeAnswer = z.object({
   sentence: words(300).pipe(z.string().min(1, 'A sentence was expected.')),
   target: words(200),
   consequence: z.enum(['read_only', 'reversible', 'irreversible']),
-  preview: z.object({ title: words(200), before: previewSide, after: previewSide }).optional(),
+  preview: preview.optional(),
   undo_sentence: words(300).optional(),
 })
 
@@ -40,7 +42,8 @@ export const executeAnswer = z.object({
 
 export const probeAnswer = z.object({ outcome: z.enum(['took_effect', 'not_taken', 'unknown']) })
 
-export const stateAnswer = z.object({ state_hash: hash })
+/** `undo_preview`: where it was asked for, and the agent can show it. */
+export const stateAnswer = z.object({ state_hash: hash, undo_preview: preview.optional() })
 
 export const rollbackAnswer = z.object({
   rollback_id: z.string().max(200).optional(),

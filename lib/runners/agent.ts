@@ -196,9 +196,14 @@ export const agentRunner: Runner = {
     }
   },
 
-  // Of its state there is a hash here and no more.
-  async undoPreview(_action, snapshot) {
-    return { of: 'agent', agent: sealed(snapshot).agent }
+  // Of its state there is a hash here and no more: it may show it itself.
+  async undoPreview(action, snapshot, effects) {
+    const { agent, about } = await aboutAction(action, effects)
+    const { checkpoint_id } = sealed(snapshot)
+    const request = { ...about, checkpoint_id, undo_preview: true }
+    const { undo_preview: shown } = await ask(agent, 'state', request, stateAnswer, effects)
+    const preview = shown && { title: shown.title, now: shown.before, after: shown.after }
+    return { of: 'agent', agent: agent.id, ...(preview && { preview }) }
   },
 
   // The agent is the one that holds the checkpoint: for a claimed task, whoever claimed it.

@@ -188,16 +188,29 @@ describe('of a file', () => {
 })
 
 describe('of an agent', () => {
-  it('only the agent knows, and is not asked', async () => {
+  const weights = () => scene.stateOf('dns-steering', 'weights.json').toString()
+
+  it('it is what the agent tells, which holds the state itself', async () => {
+    const before = weights()
     const run = await done(steers(41))
     await done(steers(56))
+    const question = await asked(run)
+    expect((await look(question)).body).toEqual({
+      ...{ of: 'agent', agent: labId('dns-steering'), at: expect.any(Number) },
+      preview: { title: 'weights.json', now: weights(), after: before },
+    })
+  })
+
+  it('nobody here can tell while it does not answer', async () => {
+    const run = await done(steers(42))
+    await done(steers(57))
     const question = await asked(run)
     await scene.fail('dns-steering', { kind: 'errors' })
     const { status, body } = await look(question)
     await scene.fail('dns-steering', { kind: 'none' })
-    expect([status, body]).toEqual([
-      200,
-      { of: 'agent', agent: labId('dns-steering'), at: expect.any(Number) },
-    ])
+    expect([status, body.code]).toEqual([409, 'target_silent'])
+    expect(body.detail).toMatch(
+      /^What putting weights\.json of dns-steering back would undo cannot be shown, because it could not be looked at: The agent dns-steering /,
+    )
   })
 })
