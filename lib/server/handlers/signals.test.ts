@@ -3,9 +3,11 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { registerAgent } from '@/lib/auth/agents'
-import type { RunId } from '@/lib/base/ids'
+import { mintUuid, type RunId } from '@/lib/base/ids'
 import type { JsonObject } from '@/lib/base/json'
+import type { CircuitChange } from '@/lib/breaker/terms'
 import { parseClaims } from '@/lib/ect/claims'
+import { unverifiedPayload } from '@/lib/ect/jws'
 import { verifyTokenSync } from '@/lib/ect/verify-node'
 import type { SignalList } from '@/lib/view/signal-wire'
 import { startWorker } from '@/lib/worker/worker'
@@ -153,6 +155,34 @@ describe('an error of a step', () => {
     await worker.stop()
     expect(listener.heard).toHaveLength(2)
     expect(await ledger.lastPosition()).toBeGreaterThan(0)
+  })
+
+  it('may be a breaker that opened: the agents before the step are warned of what it calls', async () => {
+    const listener = await Listener.open(202)
+    const { runId } = await scene.written()
+    const change = {
+      ...{ circuit: mintUuid(), caller: 'workflow:doors', downstream: scene.b.id, to: 'open' },
+      ...{ errorRate: 0.75, calls: 8, failures: 6, windowS: 60, cooldownS: 30, until: Date.now() + 30_000 },
+      ...{ reopened: 0, change: mintUuid() },
+    } as CircuitChange
+    const where = { node: 'write', visit: 1, attempt: 1 }
+    for (const to of ['open', 'half_open', 'closed'] as const) {
+      await scene.house.book.execute(runId, { type: 'circuit_changed', ...where, change: { ...change, to } })
+    }
+    await vi.waitFor(async () => expect((await list(runId)).out[0]?.state).toBe('told'))
+    const opened = await scene.house.store.ledger.row(runId, (await list(runId)).out[0]?.error ?? '')
+    expect(parseClaims(unverifiedPayload(opened?.token ?? '')).exec_act).toBe('atd:circuit_open')
+    expect(listener.heard.map(({ body }) => body)).toEqual([
+      {
+        error_id: `urn:uuid:${opened?.jti}`,
+        source_agent: expect.stringMatching(/^urn:uuid:[0-9a-f-]{36}$/),
+        severity: 'warning',
+        error_type: 'upstream_cascade',
+        description: `The breaker to ${scene.b.id} is open: 75 % of the calls within 60 s failed; calls wait for it or are refused.`,
+        timestamp: expect.stringMatching(/Z$/),
+        upstream_errors: [],
+      },
+    ])
   })
 
   it('is told to nobody who does not speak AERR', async () => {
