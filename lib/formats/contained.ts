@@ -16,7 +16,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import type { Containment, GraphNode, Priority, Resources } from '@/lib/workflow/graph'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
-import { nearestName } from '@/lib/workflow/nearest-name'
+import { didYouMean } from '@/lib/workflow/nearest-name'
 import { arrange, innerExtra, type Member, unknownMembers } from './atd-members'
 import { type Fault, wrongType } from './fault'
 
@@ -160,16 +160,13 @@ function tellMisspelled(constraints: Json | undefined, path: GraphPath, tell: Te
   const known = Object.keys(constraintWords)
   for (const name of Object.keys(constraints)) {
     if (!name.startsWith('hp.') || known.includes(name)) continue
-    const nearest = nearestName(name, known)
     tell({
       path: [...path, name],
       what: 'name',
       code: 'unknown_constraint',
       severity: 'warning',
       message: `There is no constraint ${quoted(name)}, so it is kept and nothing follows from it.`,
-      mend: nearest
-        ? `Did you mean ${quoted(nearest)}?`
-        : `Write ${known.filter((one) => one.startsWith('hp.')).join(', ')}.`,
+      mend: didYouMean(name, known, `Write ${known.filter((one) => one.startsWith('hp.')).join(', ')}.`),
     })
   }
 }

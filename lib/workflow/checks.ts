@@ -20,7 +20,7 @@ import { type GraphPath, type GraphProblem, quoted, type Report } from './graph-
 import { inputSchemaFault } from './input-form'
 import { issueWords } from './issue-words'
 import type { KindFacts, KindLookup } from './kind-facts'
-import { nearestName } from './nearest-name'
+import { didYouMean, nearestName } from './nearest-name'
 import { checkOnError } from './on-error'
 import { memberNames } from './schema-members'
 import { checkSources } from './sources'
@@ -210,13 +210,12 @@ function tellUnknown(
   const known = memberNames(kind.config, inside)
   const place = inside.length > 0 ? `${quoted(inside.join('.'))} of ${node.kind}` : node.kind
   for (const key of keys.slice(0, maxUnknownTold)) {
-    const nearest = nearestName(key, known)
     const takes = known.length > 0 ? `it takes ${known.join(', ')}` : 'it takes nothing'
     report({
       severity: 'error',
       code: 'unknown_config',
       message: `Node ${quoted(node.id)}: ${place} has no ${quoted(key)}; ${takes}.`,
-      mend: nearest ? `Did you mean ${quoted(nearest)}?` : 'Remove it, or correct its spelling.',
+      mend: didYouMean(key, known, 'Remove it, or correct its spelling.'),
       path: ['nodes', at, 'config', ...inside, key],
     })
   }

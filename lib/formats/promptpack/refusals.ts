@@ -6,7 +6,7 @@ import type { z } from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '@/lib/base/json'
 import { type GraphPath, quoted } from '@/lib/workflow/graph-problem'
 import { issueWords } from '@/lib/workflow/issue-words'
-import { nearestName } from '@/lib/workflow/nearest-name'
+import { didYouMean, nearestName } from '@/lib/workflow/nearest-name'
 import { memberNames } from '@/lib/workflow/schema-members'
 import type { Fault } from '../fault'
 import type { Tell } from '../tell'
@@ -154,14 +154,13 @@ function faultsOfIssue(issue: Issue, value: Json, schema: z.ZodType, path: Graph
 
 /** An unknown member, at its name. */
 function unknownFault(name: string, path: GraphPath, known: readonly string[]): Fault {
-  const nearest = nearestName(name, known)
   const takes = known.length > 0 ? `it takes ${known.join(', ')}` : 'it takes nothing'
   return {
     path: [...path, name],
     what: 'name',
     code: 'unknown_member',
     message: `${placeWords(path)} has no member ${quoted(name)}; ${takes}.`,
-    mend: nearest ? `Did you mean ${quoted(nearest)}?` : 'Remove it, or correct its spelling.',
+    mend: didYouMean(name, known, 'Remove it, or correct its spelling.'),
   }
 }
 
