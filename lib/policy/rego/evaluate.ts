@@ -5,13 +5,11 @@
  *
  * Nothing here reads a clock or the outside. Each run has bounds; past one it ends with RegoFailed, a denial.
  */
-import type { Comprehension, Expr, Form, Term, With } from './ast'
-import { dotted } from './ast'
+import { type Comprehension, dotted, type Expr, type Form, type Term, type With } from './ast'
 import { type Builtin, builtinNamed } from './builtins/table'
-import type { Limits } from './limits'
-import { Meter } from './limits'
+import { entriesOf, found, merged, planted, withoutSystem } from './documents'
+import { type Limits, Meter } from './limits'
 import { member } from './member'
-import { numberOf } from './numbers'
 import { ObjectBuilder } from './object-builder'
 import { BuiltinError, type Place, RegoFailed } from './refusal'
 import type { ReadyClause, ReadyRule, RuleNode } from './rule-tree'
@@ -19,6 +17,7 @@ import { compare, equal, isArray, keyOf, RegoObject, RegoSet, type Value, weighe
 
 /** Runs the rest of the search; true stops it. */
 type Next = () => boolean
+
 type Emit = (value: Value) => boolean
 
 export type Frame = Map<string, Value>
@@ -677,48 +676,4 @@ function evaluated(term: Term): boolean {
 
 function sortedChildren(node: RuleNode | undefined): RuleNode[] {
   return node ? [...node.children.values()].sort((a, b) => compare(a.key, b.key)) : []
-}
-
-/** Keys and values of a collection; a set's members are their own keys. */
-function* entriesOf(value: Value): Iterable<readonly [Value, Value]> {
-  if (isArray(value)) for (const [i, item] of value.entries()) yield [numberOf(i), item]
-  else if (value instanceof RegoObject) yield* value.sorted
-  else if (value instanceof RegoSet) for (const item of value.sorted) yield [item, item]
-}
-
-/** OPA keeps data.system out of sight where data is looked at as a whole. */
-function withoutSystem(data: Value): Value {
-  const hidden = keyOf('system')
-  if (!(data instanceof RegoObject && data.items.has(hidden))) return data
-  return new RegoObject(new Map([...data.items].filter(([key]) => key !== hidden)))
-}
-
-function found(value: Value, path: readonly Value[]): Value | undefined {
-  let at: Value | undefined = value
-  for (const part of path) {
-    if (at === undefined) return undefined
-    at = member(at, part)
-  }
-  return at
-}
-
-/** Objects merged key by key; where both have something else, the first wins. */
-function merged(first: Value, second: Value): Value {
-  if (!(first instanceof RegoObject && second instanceof RegoObject)) return first
-  const items = new Map(second.items)
-  for (const [key, [name, value]] of first.items) {
-    const other = second.items.get(key)
-    items.set(key, [name, other ? merged(value, other[1]) : value])
-  }
-  return new RegoObject(items)
-}
-
-/** The document with a value put at a path; what is no object and in the way of the path gives way. */
-function planted(document: Value | undefined, path: readonly Value[], value: Value): Value {
-  const [key, ...rest] = path
-  if (key === undefined) return value
-  const base = document instanceof RegoObject ? document : undefined
-  const items = new Map(base?.items)
-  items.set(keyOf(key), [key, planted(base?.get(key), rest, value)])
-  return new RegoObject(items)
 }
