@@ -5,7 +5,7 @@
 import { mintUuid } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
 import { isRole } from '@/lib/hitl/roles'
-import type { PersonRecord } from '@/lib/store/people'
+import type { PersonRecord } from '@/lib/store/person-records'
 import { accountName } from './account-name'
 import { beginAttempt } from './attempts'
 import type { AuthContext } from './auth-context'

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { sha256 } from '@/lib/base/hash'
 import { mintUuid } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
-import type { ApiTokenRecord } from '@/lib/store/people'
+import type { ApiTokenRecord } from '@/lib/store/person-records'
 import type { AuthContext } from './auth-context'
 import { type ApiTokenPrincipal, isScope, type PersonPrincipal, type Scope, scopes } from './principal'
 

@@ -8,7 +8,8 @@
  */
 import { sha256 } from '@/lib/base/hash'
 import { Problem } from '@/lib/base/problem'
-import type { AttemptRecord, PeopleStore } from '@/lib/store/people'
+import type { PeopleStore } from '@/lib/store/people'
+import type { AttemptRecord } from '@/lib/store/person-records'
 
 interface Limit {
   /** Failures that cost nothing: people mistype. */

@@ -6,7 +6,7 @@
 import { sha256 } from '@/lib/base/hash'
 import { mintUuid } from '@/lib/base/ids'
 import { Problem } from '@/lib/base/problem'
-import type { LinkState } from '@/lib/store/people'
+import type { LinkState } from '@/lib/store/person-records'
 import { accountName } from './account-name'
 import type { AuthContext } from './auth-context'
 import { newLinkToken } from './one-time-link'

@@ -7,7 +7,7 @@
  */
 import { sha256 } from '@/lib/base/hash'
 import { Problem } from '@/lib/base/problem'
-import type { LinkState } from '@/lib/store/people'
+import type { LinkState } from '@/lib/store/person-records'
 import { clearAttempts } from './attempts'
 import type { AuthContext } from './auth-context'
 import { newLinkToken } from './one-time-link'

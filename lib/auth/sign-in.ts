@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { sha256 } from '@/lib/base/hash'
 import { Problem } from '@/lib/base/problem'
-import type { PersonRecord } from '@/lib/store/people'
+import type { PersonRecord } from '@/lib/store/person-records'
 import { normalName } from './account-name'
 import { beginAttempt } from './attempts'
 import type { AuthContext } from './auth-context'

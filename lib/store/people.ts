@@ -8,81 +8,35 @@
  */
 import { Problem } from '@/lib/base/problem'
 import { type Control, controlOf, isUniqueViolation } from './control'
-import type { Prisma } from './generated/sqlite/client'
+import {
+  activeAdministrators,
+  endSessions,
+  insertPerson,
+  mustExist,
+  mustKeepAdministrator,
+  noPerson,
+  replaceRoles,
+  setDisabled,
+  type Transaction,
+} from './person-changes'
+import {
+  type ApiTokenRecord,
+  type AttemptRecord,
+  type LinkState,
+  type NewPerson,
+  type PersonChange,
+  type PersonRecord,
+  personOf,
+  type RosterRecord,
+  type SessionRecord,
+  sessionOf,
+  tokenOf,
+  withRoles,
+} from './person-records'
 import type { Store } from './store'
-
-export interface PersonRecord {
-  id: string
-  name: string
-  /** Sorted. */
-  roles: string[]
-  createdAt: number
-  disabledAt?: number
-}
-
-/** A person as administrators see them. */
-export interface RosterRecord extends PersonRecord {
-  /** False while only an invitation leads in. */
-  hasPassword: boolean
-  /** Sessions that are good now. */
-  sessions: number
-  /** The newest session that is still remembered. */
-  signedInAt?: number
-  /** When the invitation that was not used yet runs out; it may have. */
-  invitedUntil?: number
-}
-
-export interface NewPerson {
-  id: string
-  name: string
-  /** Empty when an invitation will set one. */
-  passwordHash: string
-  roles: readonly string[]
-  createdAt: number
-}
-
-export interface SessionRecord {
-  hash: string
-  personId: string
-  createdAt: number
-  expiresAt: number
-  endedAt?: number
-  address: string
-  agent: string
-}
-
-export interface ApiTokenRecord {
-  id: string
-  personId: string
-  name: string
-  scopes: string[]
-  createdAt: number
-  expiresAt: number
-  lastUsedAt?: number
-  revokedAt?: number
-}
-
-export interface AttemptRecord {
-  failures: number
-  /** Milliseconds since the epoch, as all times here. */
-  blockedUntil: number
-  updatedAt: number
-}
-
-/** What changes about a person; what is left out stays. */
-export interface PersonChange {
-  roles?: readonly string[] | undefined
-  disabled?: boolean | undefined
-}
-
-export type LinkState = 'open' | 'used' | 'expired' | 'unknown'
 
 /** More people than one installation has; a list of them is read whole. */
 const maxPeople = 10_000
-
-const withRoles = { roles: { orderBy: { role: 'asc' } } } as const
-type PersonRow = Prisma.PersonGetPayload<{ include: typeof withRoles }>
-type Transaction = Prisma.TransactionClient
 
 /** The people of a store made by `openStore`. */
 export function openPeople(store: Store): PeopleStore {
@@ -421,96 +375,5 @@ export class PeopleStore {
   /** One transaction, alone on the file within this process; run again when another process was in the way. */
   #write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#control.write((prisma) => prisma.$transaction(work))
-  }
-}
-
-async function insertPerson(tx: Transaction, { roles, ...person }: NewPerson): Promise<void> {
-  try {
-    await tx.person.create({
-      data: { ...person, roles: { create: [...new Set(roles)].map((role) => ({ role })) } },
-    })
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error
-    throw new Problem('name_taken', `The name "${person.name}" is taken; choose another.`, {
-      name: person.name,
-    })
-  }
-}
-
-async function replaceRoles(tx: Transaction, id: string, roles: readonly string[]): Promise<void> {
-  await tx.personRole.deleteMany({ where: { personId: id } })
-  // A foreign key would refuse it as well, in words that are not ours.
-  await mustExist(tx, id)
-  await tx.personRole.createMany({ data: [...new Set(roles)].map((role) => ({ personId: id, role })) })
-}
-
-async function setDisabled(tx: Transaction, id: string, disabled: boolean, now: number): Promise<void> {
-  // Disabling again keeps the moment it happened.
-  const where = { id, ...(disabled && { disabledAt: null }) }
-  await tx.person.updateMany({ where, data: { disabledAt: disabled ? now : null } })
-  if (!disabled) return
-  await endSessions(tx, id, now)
-  await tx.invitation.deleteMany({ where: { personId: id, usedAt: null } })
-}
-
-async function endSessions(tx: Transaction, personId: string, now: number, keep?: string): Promise<number> {
-  const where = { personId, endedAt: null, ...(keep !== undefined && { hash: { not: keep } }) }
-  return (await tx.session.updateMany({ where, data: { endedAt: now } })).count
-}
-
-/** Those who can sign in: an invitation may never be used. */
-function activeAdministrators(tx: Transaction): Promise<number> {
-  const roles = { some: { role: 'administrator' } }
-  return tx.person.count({ where: { disabledAt: null, passwordHash: { not: '' }, roles } })
-}
-
-async function mustKeepAdministrator(tx: Transaction): Promise<void> {
-  if ((await activeAdministrators(tx)) > 0) return
-  throw new Problem(
-    'last_administrator',
-    'This would leave no administrator, and nobody could let people in any more; make someone else administrator first.',
-  )
-}
-
-async function mustExist(tx: Transaction, id: string): Promise<void> {
-  if ((await tx.person.count({ where: { id } })) === 0) throw noPerson(id)
-}
-
-function noPerson(id: string): Problem {
-  return new Problem('not_found', `There is no person ${JSON.stringify(id.slice(0, 60))}.`)
-}
-
-function personOf(row: PersonRow): PersonRecord {
-  return {
-    id: row.id,
-    name: row.name,
-    roles: row.roles.map(({ role }) => role),
-    createdAt: Number(row.createdAt),
-    ...(row.disabledAt !== null && { disabledAt: Number(row.disabledAt) }),
-  }
-}
-
-function sessionOf(row: Prisma.SessionGetPayload<object>): SessionRecord {
-  return {
-    hash: row.hash,
-    personId: row.personId,
-    createdAt: Number(row.createdAt),
-    expiresAt: Number(row.expiresAt),
-    ...(row.endedAt !== null && { endedAt: Number(row.endedAt) }),
-    address: row.address,
-    agent: row.agent,
-  }
-}
-
-function tokenOf(row: Prisma.ApiTokenGetPayload<object>): ApiTokenRecord {
-  return {
-    id: row.id,
-    personId: row.personId,
-    name: row.name,
-    scopes: row.scopes.split(' ').filter(Boolean),
-    createdAt: Number(row.createdAt),
-    expiresAt: Number(row.expiresAt),
-    ...(row.lastUsedAt !== null && { lastUsedAt: Number(row.lastUsedAt) }),
-    ...(row.revokedAt !== null && { revokedAt: Number(row.revokedAt) }),
   }
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { createApiToken, maxTokenDays } from '@/lib/auth/api-tokens'
 import { scopes } from '@/lib/auth/principal'
-import type { ApiTokenRecord } from '@/lib/store/people'
+import type { ApiTokenRecord } from '@/lib/store/person-records'
 import type { ApiTokenRow, NewApiToken } from '@/lib/view/person-wire'
 import type { Page } from '@/lib/view/wire'
 import { route } from '../current'
