@@ -12,8 +12,9 @@ import { openKeyRing } from '@/lib/ect/keys-file'
 import { type AgentStore, openAgents } from '@/lib/store/agents'
 import { openStore } from '@/lib/store/open'
 import { openPeople } from '@/lib/store/people'
+import type { BundleContents } from './bundle/contents'
 import { importBundle } from './bundle/import-bundle'
-import type { BundleContents, BundleVerdict } from './bundle/verify-bundle'
+import type { BundleVerdict } from './bundle/verdict'
 import { type Opened, writeOpened } from './opened'
 
 /** As long as a session lasts anywhere. */

@@ -11,7 +11,8 @@ import { readTar } from './tar'
 import { changedJson, forged, type Lie, tarOf, textOf } from './testing/forge'
 import { type Incident, loop, tellIncident } from './testing/incident'
 import { jtiOf, keyPair, type Told, ToldHouse } from './testing/told-house'
-import { type BundleVerdict, examineBundle, verifyBundle } from './verify-bundle'
+import type { BundleVerdict } from './verdict'
+import { examineBundle, verifyBundle } from './verify-bundle'
 
 const theirs = keyPair('2026-11-21-theirs')
 

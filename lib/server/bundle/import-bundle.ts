@@ -15,12 +15,12 @@ import type { Store } from '@/lib/store/store'
 import type { WorkflowGraph } from '@/lib/workflow/graph'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
 import { type BundledRun, workflowEntries } from './bundle'
+import type { BundleContents } from './contents'
 import { Doubt } from './doubt'
 import { NamedValues, RunReader } from './evidence'
 import { startOf } from './gather'
 import { allLines, isHeadLine, isLedgerLine } from './lines'
 import { graphIn } from './manifest-shape'
-import type { BundleContents } from './verify-bundle'
 
 const rowsPerCommit = 5_000
 const valuesAtOnce = 200

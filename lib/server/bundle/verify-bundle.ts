@@ -7,103 +7,44 @@
  *
  * The file is in memory once; entries are views of it, and ledgers are read a page at a time.
  */
-import { createHash } from 'node:crypto'
 import { canonicalJson } from '@/lib/base/canonical-json'
 import { type Hash, isHash, sha256 } from '@/lib/base/hash'
-import { type RunId, runIdOf } from '@/lib/base/ids'
+import type { RunId } from '@/lib/base/ids'
 import { isJsonObject } from '@/lib/base/json'
 import { isProblem, Problem, type ProblemCode } from '@/lib/base/problem'
 import { version as program } from '@/lib/base/version'
-import { decodeJws, payloadOf, unverifiedPayload } from '@/lib/ect/jws'
-import { keyFor, parseKeySet, type VerificationKey, type VerificationKeys } from '@/lib/ect/keys'
+import type { VerificationKey, VerificationKeys } from '@/lib/ect/keys'
 import { type LedgerEntry, type LedgerHead, LedgerVerifier } from '@/lib/ect/ledger-verify'
-import { checkSignatureSync, nodeCrypto } from '@/lib/ect/verify-node'
+import { nodeCrypto } from '@/lib/ect/verify-node'
 import { derivedMediaType } from '@/lib/engine/ports'
 import { readWorkflow } from '@/lib/formats/format'
 import { type GraphIndex, indexGraph } from '@/lib/workflow/graph-index'
-import { agentKeysIn, checkAgentAnswers, signedByAgents } from './agents'
+import { checkAgentAnswers, signedByAgents } from './agents'
 import {
-  agentsEntry,
   type BundledRun,
   type BundledWorkflow,
   bundleEdition,
   bundleMaxBytes,
-  bundleType,
   entryName,
-  firstEntries,
   type Manifest,
-  type ManifestEntry,
   runEntries,
   valueEntry,
   workflowEntries,
 } from './bundle'
+import { type BundleContents, contentsOf, firstContentsOf } from './contents'
 import { type BundleFailure, Doubt, doubt, ledgerDoubt, quoted } from './doubt'
 import { type Evidence, NamedValues, type RunEvidence, RunReader } from './evidence'
-import { firstEdition, firstEditionEntries, verifyFirstEdition } from './first-edition'
+import { firstEdition, verifyFirstEdition } from './first-edition'
 import { allLines, isHeadLine, isLedgerLine, pagesOf } from './lines'
 import { claimsIn, decisionsIn, graphIn, jsonOf, manifestOf } from './manifest-shape'
 import { renderReport } from './report/report'
 import { readTar, type TarEntry } from './tar'
+import type { BundleVerdict, Examined, VerifyBundleOptions } from './verdict'
 import { checkDecisions, checkReport } from './verify-claims'
+import { checkRuns, expectedNames, isValueEntry } from './verify-entries'
 import { checkLinks } from './verify-links'
-
-export type { BundleFailure }
-
-/** A key, and how people compare it: RFC 7638, base64url of SHA-256. */
-export interface NamedKey {
-  kid: string
-  thumbprint: string
-}
-
-export type BundleVerdict =
-  | {
-      holds: true
-      edition: number
-      run: string
-      workflow: string
-      /** Of all runs. */
-      tokens: number
-      runs: number
-      heads: number
-      values: number
-      /** Values that a token names and that are not in it. */
-      leftOut: number
-      /** The state it shows; of the first edition, when it was made. Ms since the epoch. */
-      at: number
-      signedBy: NamedKey
-      /** True when the keys were given by the one who asks; else they came in the bundle. */
-      keysGiven: boolean
-      keys: NamedKey[]
-      /** What is worth knowing and no fault. */
-      /** Signatures of agents that were checked with their own keys: answers to rollbacks, and tokens they reported. */
-      signedByAgents: number
-      notes: string[]
-    }
-  /** `failure` is the first of `failures`. */
-  | { holds: false; failure: BundleFailure; failures: BundleFailure[] }
-
-export interface VerifyBundleOptions {
-  /** Keys the reader trusts. Without them the bundle's own are used, which proves that it is whole, not whose it is. */
-  keys?: VerificationKeys
-  onProgress?: (done: number, total: number) => void
-}
-
-/** What is in a bundle whose frame and manifest could be read, for whoever opens it. Views of the file. */
-export interface BundleContents {
-  run: string
-  runs: { about: BundledRun; ledger: Uint8Array; heads: Uint8Array }[]
-  workflows: { about: BundledWorkflow; graph: Uint8Array; text?: Uint8Array }[]
-  values: { hash: Hash; mediaType: string; content: Uint8Array }[]
-  keys: VerificationKeys
-  /** Of agents that signed something in it, by their ids. */
-  agents: ReadonlyMap<string, VerificationKeys>
-}
-
-export interface Examined {
-  verdict: BundleVerdict
-  /** Absent when nothing in it can be made sense of. */
-  contents?: BundleContents
-}
+import { named, ownKeySet, refuseOtherFiles, statementOf } from './verify-statement'
+import { checkCounts, checkValues } from './verify-values'
 
 /** Faults that are named; who changed a thousand entries is not told of each. */
 const faultsMax = 50
@@ -226,8 +167,8 @@ class Examination {
         entryName.manifest,
         jsonOf(entryName.manifest, this.#content(entryName.manifest)),
       )
-      this.#checkRuns(manifest)
-      this.#contents = this.#contentsOf(manifest, ownKeySet(this.#content(entryName.keys)))
+      checkRuns(manifest)
+      this.#contents = contentsOf(manifest, ownKeySet(this.#content(entryName.keys)), this.#entries)
     } catch (error) {
       // Told already: the statement does not hold.
       failureOf(error)
@@ -257,46 +198,21 @@ class Examination {
     keys: VerificationKeys,
   ): Promise<void> {
     const { manifest, ...counts } = await verifyFirstEdition(entries, json, keys, this.#options.onProgress)
-    const at = manifest.madeAt * 1000
     const run = manifest.run as BundledRun['run']
-    const content = (name: string) => this.#content(name)
-    const ledger = content(firstEditionEntries.ledger)
-    const rows = allLines<LedgerEntry>(firstEditionEntries.ledger, ledger, isLedgerLine)
-    const by = unverifiedPayload(rows[0]?.token ?? '').ext
-    const startedBy = isJsonObject(by) ? String(by['hp.by'] ?? '') : ''
-    const { name, version, mediaType } = manifest.workflow
-    this.#contents = {
-      run,
-      agents: new Map(),
-      runs: [
-        {
-          about: {
-            ...{ run, wid: manifest.wid, relation: 'exported', version, workflow: name, startedBy },
-            ...{ tokens: counts.tokens, heads: counts.heads, lastHash: rows.at(-1)?.hash ?? '' },
-          },
-          ledger,
-          heads: content(firstEditionEntries.heads),
-        },
-      ],
-      workflows: [
-        {
-          about: {
-            ...{ version, name, description: '', format: '', mediaType },
-            ...{ importedAt: at, importedBy: '', nodeCount: 0 },
-          },
-          graph: content(firstEditionEntries.graph),
-          text: content(firstEditionEntries.workflow),
-        },
-      ],
-      values: entries.slice(Object.keys(firstEditionEntries).length).map((entry) => ({
-        hash: entry.name.slice('values/'.length),
-        mediaType: 'application/json',
-        content: entry.content,
-      })),
-      keys,
-    }
+    const { workflow } = manifest
+    const at = manifest.madeAt * 1000
+    this.#contents = firstContentsOf(manifest, counts, entries, keys)
     this.#hold(
-      { edition: firstEdition, run, workflow: name, at, ...counts, runs: 1, leftOut: 0, signedByAgents: 0 },
+      {
+        edition: firstEdition,
+        run,
+        workflow: workflow.name,
+        at,
+        ...counts,
+        runs: 1,
+        leftOut: 0,
+        signedByAgents: 0,
+      },
       signedBy,
       keys,
     )
@@ -308,9 +224,9 @@ class Examination {
     signedBy: VerificationKey,
     keys: VerificationKeys,
   ): Promise<void> {
-    this.#checkRuns(manifest)
+    checkRuns(manifest)
     this.#compareEntries(manifest, entries)
-    this.#contents = this.#contentsOf(manifest, keys)
+    this.#contents = contentsOf(manifest, keys, this.#entries)
     const graphs = this.#graphs(manifest)
     const { agents } = this.#contents
     const named = new NamedValues()
@@ -333,8 +249,13 @@ class Examination {
     if (runs.length < manifest.runs.length || this.#failures.length > 0) return
     const evidence = this.#evidence(manifest, runs)
     checkLinks(manifest, runs, (failure) => this.note(failure))
-    this.#checkCounts(manifest, evidence)
-    this.#checkValues(manifest, named)
+    checkCounts(manifest, evidence, (failure) => this.note(failure))
+    checkValues(
+      manifest,
+      named,
+      (name) => this.#entries.has(name),
+      (failure) => this.note(failure),
+    )
     checkDecisions(
       decisionsIn(entryName.decisions, this.#content(entryName.decisions)),
       evidence,
@@ -387,26 +308,6 @@ class Examination {
     }
   }
 
-  /** Each run once, under the id that its wid has, the exported one first. */
-  #checkRuns({ run, wid, workflow, runs }: Manifest): void {
-    const seen = new Set<string>()
-    for (const one of runs) {
-      if (seen.has(one.run)) doubt(entryName.manifest, `The manifest lists the run ${one.run} twice`)
-      seen.add(one.run)
-      if (runIdOf(one.wid) !== one.run)
-        doubt(entryName.manifest, `The wid ${one.wid} is not that of ${one.run}`)
-    }
-    const [root] = runs
-    const agrees = root?.run === run && root.wid === wid && root.version === workflow.version
-    if (
-      !agrees ||
-      root?.relation !== 'exported' ||
-      runs.slice(1).some(({ relation }) => relation === 'exported')
-    ) {
-      doubt(entryName.manifest, 'The first run that the manifest lists is not the one it is of')
-    }
-  }
-
   #noteChanged(name: string, code: ProblemCode): void {
     this.note({
       entry: name,
@@ -439,35 +340,6 @@ class Examination {
     if (more) doubt(more.name, `The bundle has an entry "${more.name}" that the manifest does not list`)
     for (const [name, isNeeded] of expected) {
       if (isNeeded) doubt(name, `The bundle has no entry "${name}"`)
-    }
-  }
-
-  #contentsOf(manifest: Manifest, keys: VerificationKeys): BundleContents {
-    const listed = this.#entries.get(agentsEntry)?.content
-    return {
-      agents: listed ? agentKeysIn(listed) : new Map(),
-      run: manifest.run,
-      runs: manifest.runs.map((about) => {
-        const names = runEntries(about.run)
-        return { about, ledger: this.#content(names.ledger), heads: this.#content(names.heads) }
-      }),
-      workflows: manifest.workflows.map((about) => {
-        const names = workflowEntries(about.version)
-        const text = this.#entries.get(names.text)?.content
-        return { about, graph: this.#content(names.graph), ...(text && { text }) }
-      }),
-      values: manifest.entries.flatMap((entry) =>
-        isValueEntry(entry)
-          ? [
-              {
-                hash: entry.sha256,
-                mediaType: entry.mediaType ?? 'application/octet-stream',
-                content: this.#content(entry.name),
-              },
-            ]
-          : [],
-      ),
-      keys,
     }
   }
 
@@ -570,48 +442,6 @@ class Examination {
     }
   }
 
-  #checkCounts(manifest: Manifest, { runs, at }: Evidence): void {
-    const tokens = runs.reduce((sum, run) => sum + run.tokens, 0)
-    if (tokens !== manifest.tokens || at !== manifest.at) {
-      this.note({
-        entry: entryName.manifest,
-        code: 'bundle_claim_false',
-        sentence: `The manifest says ${manifest.tokens} tokens up to ${manifest.at}; the ledgers have ${tokens} up to ${at}.`,
-      })
-    }
-  }
-
-  /** Every value that a token names is here or listed as left out, and nothing is here that no token names. */
-  #checkValues(manifest: Manifest, { values, sealed }: NamedValues): void {
-    const leftOut = new Set(manifest.leftOut.map(({ hash }) => hash))
-    for (const [hash, { run, seq, certain }] of values) {
-      if (!certain || leftOut.has(hash) || this.#entries.has(valueEntry(hash))) continue
-      const place = { entry: runEntries(run).ledger, seq, code: 'bundle_value_missing' as const }
-      this.note({
-        ...place,
-        sentence: `Token ${seq} of ${run} names the value ${hash}, which is neither in the bundle nor listed as left out.`,
-      })
-    }
-    for (const entry of manifest.entries) {
-      if (!isValueEntry(entry) || values.has(entry.sha256)) continue
-      const what = sealed.has(entry.sha256) ? 'is what a checkpoint sealed' : 'is named by no token'
-      this.note({
-        entry: entry.name,
-        code: 'bundle_value_wrong',
-        sentence: `The value ${entry.sha256} ${what}.`,
-      })
-    }
-    for (const { hash, run, seq } of manifest.leftOut) {
-      if (values.has(hash) || sealed.has(hash)) continue
-      this.note({
-        entry: entryName.manifest,
-        seq,
-        code: 'bundle_value_wrong',
-        sentence: `The manifest lists ${hash} as left out of ${run}, and no token names it.`,
-      })
-    }
-  }
-
   /** The report is made again from the evidence. Another version draws differently, so a difference is told and no fault. */
   async #remakeReport({ program: writtenBy }: Manifest, evidence: Evidence): Promise<void> {
     const remade = Buffer.from(await renderReport(evidence), 'utf8')
@@ -620,93 +450,4 @@ class Examination {
       `"${entryName.report}" was written by Holdpoint ${writtenBy.slice(0, 40)} and looks otherwise when this one (${program}) makes it: its figures were checked, its wording could not be`,
     )
   }
-}
-
-/** Names that must be there (true) or may be (false). */
-function expectedNames({ runs, workflows }: Manifest): Map<string, boolean> {
-  const names = new Map<string, boolean>(firstEntries.slice(2).map((name) => [name, true]))
-  names.set(agentsEntry, false)
-  for (const { version } of workflows) {
-    names.set(workflowEntries(version).graph, true)
-    names.set(workflowEntries(version).text, false)
-  }
-  for (const { run } of runs) {
-    names.set(runEntries(run).ledger, true)
-    names.set(runEntries(run).heads, true)
-  }
-  return names
-}
-
-function isValueEntry({ name, sha256: hash }: ManifestEntry): boolean {
-  return isHash(hash) && name === valueEntry(hash)
-}
-
-/**
- * Who hands in a picture is told that it is no bundle, and not what is wrong with its tar headers. A bundle that was
- * damaged in one place still shows the name of its first entry, or tar's mark and the names of others.
- */
-function refuseOtherFiles(file: Uint8Array): void {
-  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
-  if (bytes.subarray(0, 512).includes(entryName.statement)) return
-  const isTar = bytes.toString('latin1', 257, 262) === 'ustar'
-  if (isTar && [entryName.manifest, entryName.keys].some((name) => bytes.includes(name))) return
-  const found =
-    bytes.length === 0
-      ? 'the file is empty'
-      : isTar
-        ? 'it is a tar file with other entries'
-        : 'it does not begin as one does'
-  throw new Problem(
-    'bundle_invalid',
-    `This is not a Holdpoint bundle: ${found}; expected a file that "holdpoint export" or the console's export wrote`,
-  )
-}
-
-/** The key that signed the statement, and the manifest's hash it vouches for. */
-function statementOf(
-  statement: Uint8Array,
-  manifest: Uint8Array,
-  from: { keys: VerificationKeys | (() => VerificationKeys); keysEntry: Uint8Array },
-): { signedBy: VerificationKey; manifestHash: unknown } {
-  try {
-    const jws = decodeJws(textOf(statement), [bundleType])
-    const signedBy = keyFor(jws.header, typeof from.keys === 'function' ? from.keys() : from.keys)
-    if (!checkSignatureSync(jws, signedBy)) {
-      throw new Problem(
-        'ect_signature_invalid',
-        `The signature of the manifest does not hold under the key ${signedBy.kid}`,
-      )
-    }
-    return { signedBy, manifestHash: payloadOf(jws).manifest }
-  } catch (error) {
-    // When the bundle's own keys were changed, it is they that do not hold, and not what they no longer verify.
-    if (typeof from.keys === 'function') blameKeys(statement, manifest, from.keysEntry)
-    if (error instanceof Problem) doubt(entryName.statement, error.message, error.code)
-    throw error
-  }
-}
-
-/** Throws a Doubt about keys.json when the manifest that the statement speaks of lists other keys. Believes nothing. */
-function blameKeys(statement: Uint8Array, manifest: Uint8Array, keys: Uint8Array): void {
-  let listed: unknown
-  try {
-    if (unverifiedPayload(textOf(statement), [bundleType]).manifest !== sha256(manifest)) return
-    const { entries } = JSON.parse(textOf(manifest)) as Manifest
-    listed = entries.find(({ name }) => name === entryName.keys)?.sha256
-  } catch {
-    return
-  }
-  if (listed !== sha256(keys)) doubt(entryName.keys, 'The keys are not those that the manifest lists')
-}
-
-function ownKeySet(content: Uint8Array): VerificationKeys {
-  return parseKeySet(jsonOf(entryName.keys, content))
-}
-
-function named({ kid, jwk }: VerificationKey): NamedKey {
-  return { kid, thumbprint: createHash('sha256').update(canonicalJson(jwk)).digest('base64url') }
-}
-
-function textOf(content: Uint8Array): string {
-  return Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('utf8')
 }
