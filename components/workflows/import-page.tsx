@@ -1,4 +1,9 @@
 'use client'
+/*
+ * Bringing a workflow: by file, by paste, by dropping it anywhere on the page. The text is checked as it is typed; all
+ * faults show at once with their places, and the graph is drawn as soon as it can be read. Nothing is stored before the
+ * button is pressed, and not at all while an error stands.
+ */
 import { useRouter } from 'next/navigation'
 import { type DragEvent, useEffect, useRef, useState } from 'react'
 import { Button } from '@/components/ui/button'

@@ -1,4 +1,8 @@
 'use client'
+/*
+ * A workflow from a goal: a model plans it, a person reads the plan and approves that very one, or does not. A plan is
+ * drawn like any workflow, with what it would do to the world said first; until it is approved nothing can run it.
+ */
 import { useRouter, useSearchParams } from 'next/navigation'
 import { useRef, useState } from 'react'
 import { LiveTime } from '@/components/run-graph/graph-node'
