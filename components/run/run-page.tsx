@@ -12,13 +12,9 @@
  */
 import { useRouter } from 'next/navigation'
 import { memo, useCallback, useContext, useDeferredValue, useMemo, useState } from 'react'
-import { useCameByItself } from '@/components/approvals/key-guard'
-import { ArtifactsPane } from '@/components/artifacts/artifacts-pane'
 import { useFlagging } from '@/components/rollback/flag-dialog'
 import { isToChoose, RollbackChoice } from '@/components/rollback/rollback-choice'
-import { RunGraph } from '@/components/run-graph/run-graph'
 import { NotHere } from '@/components/shell/not-here'
-import { CausePanel } from '@/components/timeline/cause-panel'
 import { RunTimeline } from '@/components/timeline/run-timeline'
 import { type Moment, MomentContext, seqFrom, useMoment } from '@/components/timeline/use-moment'
 import { cx } from '@/components/ui/cx'
@@ -27,27 +23,24 @@ import { Skeleton } from '@/components/ui/skeleton'
 import { type RunLedger, useRunLedger } from '@/lib/ui/ledger'
 import { useVerification } from '@/lib/ui/ledger-verify'
 import { links } from '@/lib/ui/links'
-import { StoppedClock, useNow } from '@/lib/ui/now'
+import { StoppedClock } from '@/lib/ui/now'
 import { useRunDetail } from '@/lib/ui/run-queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import { useSmallScreen } from '@/lib/ui/small-screen'
-import { edgeKey } from '@/lib/view/edge-frame'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RunDetail } from '@/lib/view/run-wire'
 import type { CausalChain } from '@/lib/view/timeline/terms'
 import { labelOf } from '@/lib/workflow/graph-index'
-import { DecisionsPane } from './decisions-pane'
-import { Inspector } from './inspector'
-import { LedgerTable } from './ledger-table'
 import { NestedRun } from './nested-run'
 import { notInRun } from './not-in-run'
 import { RunHead } from './run-head'
-import { RunSummary } from './run-summary'
+import { RunPane } from './run-pane'
+import { RunSide } from './run-side'
 import { type RunShow, RunTabs, showFrom } from './run-tabs'
-import type { ShownRun } from './shown-run'
-import { TokenPanel } from './token-panel'
-import { type BelowRun, useBelow } from './use-child-strips'
-import { type RunView, useRunView } from './use-run-view'
+import { selectedNode } from './selected-node'
+import type { ShownMoment } from './shown-run'
+import { useBelow } from './use-child-strips'
+import { useRunView } from './use-run-view'
 
 /** The page of one run. */
 export function RunPage({ run }: { run: string }) {
@@ -72,15 +65,6 @@ interface Loaded {
   detail: RunDetail
   ledger: RunLedger
   fold: RunFold
-}
-
-/** The run as the page shows it. */
-interface Shown {
-  run: ShownRun
-  /** The token the page stands at; undefined while it follows the run. */
-  at: number | undefined
-  /** When that was, in ms since the epoch. */
-  asOf: number | undefined
 }
 
 /**
@@ -127,7 +111,7 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
   const [dismissed, setDismissed] = useState(false)
   const [closed, setClosed] = useState<string>()
   const small = useSmallScreen()
-  const shown: Shown = {
+  const shown: ShownMoment = {
     run: at === undefined ? fold : fold.at(at),
     at,
     asOf: at === undefined ? undefined : fold.timeline.timeOf(at),
@@ -235,39 +219,25 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
                 !wide && (show === 'graph' ? 'max-md:h-36' : 'max-md:h-[45dvh]'),
               )}
             >
-              {!begun ? (
-                <Reading ledger={ledger} expected={detail.seq} />
-              ) : show === 'ledger' ? (
-                <LedgerTable
-                  rows={fold.rows}
-                  labelOf={label}
-                  selected={seqFrom(view.token)}
-                  at={shown.at}
+              {begun ? (
+                <RunPane
+                  run={run}
+                  detail={detail}
+                  fold={fold}
+                  shown={shown}
+                  show={show}
+                  view={view}
+                  change={change}
+                  goTo={goTo}
                   node={node}
-                  verification={verification.state}
-                  onOpen={(row) =>
-                    change({ token: String(row.seq), ...(row.node ? { node: row.node } : {}) })
-                  }
-                />
-              ) : show === 'artifacts' ? (
-                <ArtifactsPane run={run} detail={detail} fold={fold} at={shown.at} onAt={goTo} />
-              ) : show === 'decisions' ? (
-                <DecisionsPane fold={fold} at={shown.at} labelOf={label} onGo={goTo} />
-              ) : (
-                <RunGraph
-                  index={fold.index}
-                  frames={shown.run.frame.nodes}
-                  edges={shown.run.frame.edges}
-                  // Runs below are told of as they are now.
-                  strips={past ? undefined : below.strips}
-                  selected={node}
                   onSelect={select}
-                  told={shown.run.frame.sentence}
-                  label={`Graph of ${detail.row.workflow}`}
-                  focus={past ? fold.rows[(shown.at ?? 1) - 1]?.node : fold.liveNode}
-                  compact={small}
-                  {...(chain && { kept: chain.nodes, toneOf: toneOf(chain) })}
+                  chain={chain}
+                  below={below}
+                  labelOf={label}
+                  verification={verification.state}
                 />
+              ) : (
+                <Reading ledger={ledger} expected={detail.seq} />
               )}
             </div>
             {inside && inside.id !== closed && begun && show === 'graph' && (
@@ -299,7 +269,7 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
         </div>
         {!wide && (
           <StoppedClock value={clock}>
-            <Side
+            <RunSide
               run={run}
               detail={detail}
               fold={fold}
@@ -327,11 +297,6 @@ function useChain(fold: RunFold, cause: string | undefined): CausalChain | undef
   return useMemo(() => (known ? fold.causes(seq) : undefined), [fold, seq, known])
 }
 
-/** The way from the root to the symptom is drawn red, all else recedes. */
-function toneOf(chain: CausalChain) {
-  return (from: string, to: string) => (chain.edges.has(edgeKey(from, to)) ? 'bad' : 'idle')
-}
-
 function tabsOf(fold: RunFold) {
   return [
     { show: 'graph' as const, word: 'Graph' },
@@ -348,29 +313,6 @@ function StandsStill({ run, detail, fold }: { run: string; detail: RunDetail; fo
   return <RollbackChoice bar run={run} detail={detail} rollback={rollback} fold={fold} />
 }
 
-/** The step under the microscope: the one that was chosen; of a moment of the past, the one that its token speaks of. */
-function selectedNode({
-  view,
-  fold,
-  below,
-  at,
-  dismissed,
-}: {
-  view: RunView
-  fold: RunFold
-  below: BelowRun
-  at: number | undefined
-  dismissed: boolean
-}): string | undefined {
-  if (view.node !== undefined && fold.index.nodes.has(view.node)) return view.node
-  if (dismissed) return undefined
-  if (at !== undefined) return fold.rows[at - 1]?.node ?? fold.timeline.transitionAt(at)?.node
-  const waiting = below.summary?.steps.find(
-    ({ node, states }) => (states.waiting ?? 0) > 0 && fold.index.nodes.has(node),
-  )
-  return fold.troubledNode ?? waiting?.node
-}
-
 /** While the first tokens are on their way, and for a run whose first token is not written yet. */
 function Reading({ ledger, expected }: { ledger: RunLedger; expected: number }) {
   if (ledger.status === 'reading') return <Skeleton what="the ledger" lines={6} />
@@ -379,119 +321,4 @@ function Reading({ ledger, expected }: { ledger: RunLedger; expected: number }) 
       {expected === 0 ? 'The run is accepted; its first token is about to be written.' : ''}
     </p>
   )
-}
-
-function Side({
-  run,
-  detail,
-  fold,
-  shown,
-  goTo,
-  chain,
-  view,
-  change,
-  node,
-  below,
-  reading,
-  onFlag,
-  verification,
-}: {
-  run: string
-  detail: RunDetail
-  fold: RunFold
-  shown: Shown
-  goTo: Moment['goTo']
-  chain: CausalChain | undefined
-  view: RunView
-  change: (change: RunView) => void
-  node: string | undefined
-  below: BelowRun
-  /** The ledger is on its way: what comes up meanwhile has been there all along. */
-  reading: boolean
-  onFlag: (() => void) | undefined
-  verification: ReturnType<typeof useVerification>['state']
-}) {
-  const past = shown.at !== undefined
-  const token = seqFrom(view.token)
-  const which = view.visit ? Number(view.visit) : undefined
-  // Of a moment before that visit: the one that was the latest then.
-  const visit = node === undefined ? undefined : (shown.run.visit(node, which) ?? shown.run.visit(node))
-  const waitsIn = past ? undefined : below.summary?.waitsIn
-  const question = visit?.open?.id ?? waitsIn?.approval
-  const cameByItself = useCameByItself(question, `${reading} ${view.node ?? ''} ${view.visit ?? ''}`)
-  if (token !== undefined && fold.rows[token - 1]) {
-    return (
-      <TokenPanel
-        fold={fold}
-        seq={token}
-        verification={verification}
-        onOpen={(seq) => change({ token: seq === undefined ? undefined : String(seq) })}
-        onMoment={shown.at === token ? undefined : () => goTo(token)}
-      />
-    )
-  }
-  if (chain) {
-    return (
-      <CausePanel
-        chain={chain}
-        rows={fold.rows}
-        labelOf={(id) => labelOf(fold.index, id)}
-        at={shown.at}
-        onGo={(link) => {
-          goTo(link.seq)
-          if (link.node !== undefined) change({ node: link.node, visit: undefined })
-        }}
-        onBack={() => change({ cause: undefined })}
-      />
-    )
-  }
-  if (!visit) {
-    return (
-      <Summary
-        detail={detail}
-        fold={fold}
-        shown={shown}
-        onSelect={(id, which) => change({ node: id, visit: which === undefined ? undefined : String(which) })}
-      />
-    )
-  }
-  return (
-    <Inspector
-      key={`${visit.node} ${visit.visit}`}
-      run={run}
-      detail={detail}
-      fold={fold}
-      shown={shown.run}
-      past={past}
-      onCause={(jti) => change({ cause: String(fold.seqOf(jti) ?? '') || undefined })}
-      visit={visit}
-      // What its runs are now is what they were then only of a step that was done then.
-      began={past && visit.state.status !== 'done' ? undefined : below.of(visit.node, visit.visit)}
-      waitsIn={waitsIn}
-      cameByItself={cameByItself}
-      tab={view.tab}
-      onTab={(tab) => change({ tab })}
-      onVisit={(which) => change({ node: visit.node, visit: which })}
-      onToken={(seq) => change({ node: visit.node, token: String(seq) })}
-      onFlag={onFlag}
-      verification={verification}
-    />
-  )
-}
-
-/** Limits count time, so this part moves by itself; how often, is not worth a second's drawing of all the rest. */
-function Summary({
-  detail,
-  fold,
-  shown,
-  onSelect,
-}: {
-  detail: RunDetail
-  fold: RunFold
-  shown: Shown
-  onSelect: (node: string, visit?: number) => void
-}) {
-  const now = useNow()
-  const gauges = shown.run === fold ? fold.gauges(now) : fold.at(shown.at ?? fold.seq).gauges
-  return <RunSummary detail={detail} fold={fold} shown={shown.run} gauges={gauges} onSelect={onSelect} />
 }
