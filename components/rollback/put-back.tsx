@@ -2,6 +2,7 @@
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { Diff } from '@/components/ui/diff'
+import { DiffHead } from '@/components/ui/diff-line'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { Skeleton } from '@/components/ui/skeleton'
 import { StateShape } from '@/components/ui/state'
@@ -33,7 +34,7 @@ export function PutBackDifference({ path, narrow }: { path: string; narrow: bool
       <Shown view={query.data} narrow={narrow} />
       <p className="mt-1.5 flex flex-wrap items-center gap-x-2 text-t1 text-ink-3">
         <span>
-          Looked <RelativeTime at={query.data.at} />.
+          {linesOf(query.data) && '− is there now, + would be. '}Looked <RelativeTime at={query.data.at} />.
         </span>
         <Button size="sm" variant="quiet" busy={query.isFetching} onClick={() => void query.refetch()}>
           Look again
@@ -45,16 +46,13 @@ export function PutBackDifference({ path, narrow }: { path: string; narrow: bool
 
 function Shown({ view, narrow }: { view: PutBackView; narrow: boolean }) {
   const words = putBackWords(view)
-  const { title, lines } =
-    view.of === 'agent'
-      ? { title: view.preview?.title ?? '', lines: view.preview }
-      : { title: view.target, lines: view.text }
+  const lines = linesOf(view)
   return (
     <>
       {words && <p className="mb-2 text-ink-2 last:mb-0 [overflow-wrap:anywhere]">{words}</p>}
-      {lines && lines.now !== lines.after && (
+      {lines && (
         <Diff
-          title={title}
+          title={lines.title}
           before={lines.now}
           after={lines.after}
           context={narrow ? 1 : 3}
@@ -62,13 +60,22 @@ function Shown({ view, narrow }: { view: PutBackView; narrow: boolean }) {
         />
       )}
       {view.of === 'path' && view.withheld && (
-        <dl className="overflow-hidden rounded-r2 border bg-surface">
-          <Stands label="Now" stand={view.now} />
-          <Stands label="Put back" stand={view.after} />
-        </dl>
+        <figure className="overflow-hidden rounded-r2 border bg-surface">
+          <DiffHead title={view.target} />
+          <dl>
+            <Stands label="Now" stand={view.now} />
+            <Stands label="Put back" stand={view.after} />
+          </dl>
+        </figure>
       )}
     </>
   )
+}
+
+/** Both sides line by line; undefined where they are not shown so, or no line differs. */
+function linesOf(view: PutBackView): { title: string; now: string; after: string } | undefined {
+  const lines = view.of === 'agent' ? view.preview : view.text && { title: view.target, ...view.text }
+  return lines && lines.now !== lines.after ? lines : undefined
 }
 
 function Stands({ label, stand }: { label: string; stand: PathStand }) {

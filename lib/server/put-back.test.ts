@@ -180,7 +180,7 @@ describe('of a file', () => {
     const { status, body } = await look(question)
     expect([status, body.code]).toEqual([409, 'target_silent'])
     expect(body.detail).toMatch(
-      /^What putting conf\/router\.conf back would undo cannot be shown, because it could not be looked at: ".*router\.conf" /,
+      /^conf\/router\.conf could not be looked at, so nobody can say what putting it back would undo: ".*router\.conf" /,
     )
     expect(JSON.stringify(body)).not.toContain('mtu')
     fs.rmSync(at())
@@ -210,7 +210,7 @@ describe('of an agent', () => {
     await scene.fail('dns-steering', { kind: 'none' })
     expect([status, body.code]).toEqual([409, 'target_silent'])
     expect(body.detail).toMatch(
-      /^What putting weights\.json of dns-steering back would undo cannot be shown, because it could not be looked at: The agent dns-steering /,
+      /^weights\.json of dns-steering could not be looked at, so nobody can say what putting it back would undo: The agent dns-steering /,
     )
   })
 })

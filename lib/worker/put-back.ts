@@ -61,7 +61,7 @@ async function looked<T>(target: string, look: () => Promise<T>): Promise<T> {
     if (!(error instanceof EffectFailed) && !isProblem(error)) throw error
     throw new Problem(
       'target_silent',
-      `What putting ${target} back would undo cannot be shown, because it could not be looked at: ${error.message}`,
+      `${target} could not be looked at, so nobody can say what putting it back would undo: ${error.message}`,
     )
   }
 }
