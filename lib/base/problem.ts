@@ -130,7 +130,8 @@ export const problemStatus = {
   sequence_taken: 409,
   probe_taken: 409,
   probe_held: 409,
-  // breakers, to people
+  // breakers, to who brings work, and to people
+  dependency_open: 503,
   circuit_open: 409,
   probe_impossible: 422,
   internal: 500,

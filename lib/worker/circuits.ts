@@ -115,6 +115,18 @@ export class CircuitBook {
     return this.#probed(entry, who, call, judge, probe)
   }
 
+  /** When a call that would be refused now may be tried again, in ms; undefined where one may go. Nothing is counted or changed. */
+  async refusedUntil(
+    caller: Caller,
+    downstream: Downstream,
+    policy: CircuitPolicy,
+  ): Promise<number | undefined> {
+    const entry = await this.#caughtUp(caller, downstream, policy)
+    const { timer, mint } = this.#ports
+    const answer = permit(entry.state, timer.now(), mint(), entry.policy, this.#cache.isHeld(entry))
+    return answer.pass || answer.next ? undefined : answer.retryAt
+  }
+
   /** A person holds the circuit open or closed until then. Throws Problem `not_found`. */
   force(id: string, forced: Forcing): Promise<void> {
     return forceCircuit(this.#ports, this.#cache, id, forced)

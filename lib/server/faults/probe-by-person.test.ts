@@ -12,6 +12,7 @@ import { unverifiedPayload } from '@/lib/ect/jws'
 import type { CircuitDetail, CircuitProbed } from '@/lib/view/circuit-wire'
 import { circuitId } from '@/lib/worker/circuit-entry'
 import { getCircuit, postForce, postProbe } from '../handlers/circuits'
+import { postRun } from '../handlers/runs'
 import type { Browser } from '../testing/console'
 import { LabScene } from '../testing/lab-scene'
 import { MovedClock } from '../testing/moved-clock'
@@ -87,6 +88,24 @@ const probe = (who = otto) =>
     headers: { 'idempotency-key': mintUuid() },
   })
 const detail = async () => (await otto.ask<CircuitDetail>(getCircuit, 'GET', { params })).body
+
+it('lets no run begin meanwhile whose first step is to fail then, and says when to come again', async () => {
+  const body = { workflow: 'calls-lonely', input: {} }
+  const runs = async () => (await scene.at.house.store.runs.list({}, { limit: 50 })).items.length
+  const before = await runs()
+  const headers = { 'idempotency-key': mintUuid() }
+  const refused = await otto.ask<{ code: string; detail: string }>(postRun, 'POST', { body, headers })
+  expect(refused).toMatchObject({
+    status: 503,
+    body: { code: 'dependency_open', error_type: 'circuit_open', downstream_agent: id },
+  })
+  expect(refused.body.detail).toMatch(
+    /^"Look" comes first and calls spiffe:\/\/.*, whose breaker lets no call by; start the run in \d+ s\.$/,
+  )
+  expect(await runs()).toBe(before)
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(agent.asked).toEqual([])
+})
 
 it('is not before the cooldown is over, nor for who may only look, nor while somebody holds it open', async () => {
   expect(await detail()).toMatchObject({

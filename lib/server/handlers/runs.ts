@@ -14,6 +14,7 @@ import { route } from '../current'
 import { type PageRequest, pageOf, queryOf } from '../http/paging'
 import { json, roleMissing } from '../http/route'
 import type { Installation } from '../installation'
+import { refuseOpenDependency } from '../open-dependency'
 import { refuseUnapproved } from '../plans'
 import { runIdFrom } from '../run-id'
 import { speaksOf } from '../run-values'
@@ -101,6 +102,7 @@ export const postRun = route(
   async ({ installation, body, principal, idempotency }) => {
     if (!holds(principal, 'operator') && !holds(principal, 'author')) throw roleMissing(principal, 'operator')
     const version = await versionNamed(installation, body.workflow)
+    if (!body.dry_run) await refuseOpenDependency(installation, (await installation.graphOf(version)).graph)
     const runId = await startRun(installation, {
       version,
       input: (body.input ?? {}) as Json,

@@ -45,8 +45,9 @@ export function problemResponse(error: unknown, where: string, log: EdgeLog): Re
 
 function asProblem(error: unknown, where: string, log: EdgeLog): Problem {
   if (isProblem(error)) {
-    // Refusals are ordinary; those of 500 and above mean that somebody has to look after the installation.
-    if (error.status >= 500)
+    // Refusals are ordinary; those of 500 and above mean that somebody has to look after the installation, but for work
+    // that a breaker keeps out.
+    if (error.status >= 500 && error.code !== 'dependency_open')
       log.error({ err: error, code: error.code, where }, `Could not answer ${where}: ${error.message}`)
     return error
   }

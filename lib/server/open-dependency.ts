@@ -1,0 +1,36 @@
+/*
+ * Work is refused at the door (cascade section 4.5.2) where it would fail there anyway: its first step calls an agent whose
+ * breaker lets no call by, and its author wants it to fail then. A step that waits, or can be done without, is taken in, and
+ * one further on is, too: its breaker may have closed by the time it comes.
+ */
+import { Problem } from '@/lib/base/problem'
+import type { Downstream } from '@/lib/breaker/terms'
+import { policyOf } from '@/lib/worker/circuit-entry'
+import type { GraphNode, WorkflowGraph } from '@/lib/workflow/graph'
+import { nodeLabel } from '@/lib/workflow/graph-index'
+import type { Installation } from './installation'
+
+/** Throws Problem `dependency_open` with the agent and how long to wait. Nothing is sent, counted or changed. */
+export async function refuseOpenDependency(house: Installation, graph: WorkflowGraph): Promise<void> {
+  for (const node of firstToFail(graph)) {
+    const agent = node.config.agent as Downstream
+    const until = await house.circuits.refusedUntil(`workflow:${graph.name}`, agent, policyOf(node.circuit))
+    if (until === undefined) continue
+    const retryAfterS = Math.max(1, Math.ceil((until - house.ports.timer.now()) / 1000))
+    throw new Problem(
+      'dependency_open',
+      `"${nodeLabel(node)}" comes first and calls ${agent}, whose breaker lets no call by; start the run in ${retryAfterS} s.`,
+      { error_type: 'circuit_open', downstream_agent: agent, retry_after_s: retryAfterS, retryAfterS },
+    )
+  }
+}
+
+/** In a walk an edge for errors may lead on; elsewhere a step that fails ends what it is in. */
+function firstToFail({ order, nodes, edges }: WorkflowGraph): GraphNode[] {
+  if (order !== 'topological') return []
+  const reached = new Set(edges.map(({ to }) => to))
+  return nodes.filter(
+    ({ id, kind, whenOpen, approval }) =>
+      kind === 'agent' && whenOpen === 'fail' && approval === undefined && !reached.has(id),
+  )
+}
