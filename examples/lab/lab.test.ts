@@ -213,6 +213,20 @@ describe('the failover', () => {
     expect(await state('traffic-monitor')).toMatchObject({ reachable: true })
   })
 
+  it('shows what putting its state back would undo where that is asked for, in its own run alone', async () => {
+    const wid = randomUUID()
+    const before = await readFile(routerFile(), 'utf8')
+    const { checkpoint } = await change(wid)
+    const look = async (run: string, more: JsonObject) =>
+      (await task(router, run, 'state', 'update-bgp-peer', { checkpoint_id: checkpoint, ...more })).body
+    const asked = { undo_preview: true }
+    expect((await look(wid, asked)).undo_preview).toEqual({
+      ...{ title: 'running-config', before: await readFile(routerFile(), 'utf8'), after: before },
+    })
+    expect(Object.keys(await look(wid, {}))).toEqual(['state_hash'])
+    expect(Object.keys(await look(randomUUID(), asked))).toEqual(['state_hash'])
+  })
+
   it('keeps the collector when the input says so', async () => {
     const wid = randomUUID()
     await change(wid, { input: { keep_collector: true } })

@@ -148,6 +148,8 @@ describe('the whole way', () => {
     // Nobody's signature can be checked here, so nothing is kept as one.
     expect(undone?.evidence).toBeUndefined()
     expect(undone?.stateHashBefore).toBe((await runner.stateHash?.(action, snapshot, given))?.hash)
+    // It does not show what it holds: only it knows.
+    expect(await runner.undoPreview?.(action, snapshot, given)).toEqual({ of: 'agent', agent: id })
 
     expect(seen.map((one) => one.body.phase ?? 'rollback')).toEqual([
       'describe',
@@ -156,6 +158,7 @@ describe('the whole way', () => {
       'probe',
       'state',
       'rollback',
+      'state',
       'state',
     ])
     expect(seen[2]).toMatchObject({
