@@ -64,6 +64,7 @@ test.describe('refusals', () => {
       '/api/v1/runs/x/y/z',
       '/api',
       '/.well-known/atd/nothing',
+      '/aerr/nothing',
     ]) {
       for (const method of ['GET', 'POST', 'DELETE']) {
         refused(await api.send(method, address, undefined), 404, 'not_found', /GET \/api\/v1 lists/)

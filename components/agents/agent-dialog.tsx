@@ -230,7 +230,12 @@ function More({
         )}
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Domain" optional error={faults.domain}>
+        <Field
+          label="Domain"
+          optional
+          help="Agents of the same one see its breakers. Without one, the first part of its id counts."
+          error={faults.domain}
+        >
           {(ids) => (
             <Input
               {...ids}

@@ -426,6 +426,7 @@ describe('who sends', () => {
       headers: { 'execution-context': planner.sender() },
     })
     expect([refused.status, refused.body.code]).toEqual([400, 'bad_request'])
+    expect(refused.body.detail).toContain('{"tokens": […]} was expected, with 1 to 100 compact tokens')
   })
 
   it('cannot use a token that has joined to prove who it is', async () => {

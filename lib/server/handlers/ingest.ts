@@ -14,14 +14,17 @@ const tokenTypes = ['application/jose', 'application/jwt', 'text/plain'] as cons
 
 const compact = z.string().min(1).max(40_000)
 const uuid = z.uuid()
-const body = z.union([
-  z.strictObject({
-    tokens: z.array(compact).min(1).max(maxTokensAtOnce),
-    /** Parents in other runs: parent `jti` → the `wid` of its run. */
-    links: z.record(uuid, uuid).optional(),
-  }),
-  z.strictObject({ token: compact, links: z.record(uuid, uuid).optional() }),
-])
+const body = z.union(
+  [
+    z.strictObject({
+      tokens: z.array(compact).min(1).max(maxTokensAtOnce),
+      /** Parents in other runs: parent `jti` → the `wid` of its run. */
+      links: z.record(uuid, uuid).optional(),
+    }),
+    z.strictObject({ token: compact, links: z.record(uuid, uuid).optional() }),
+  ],
+  `{"token": "…"} or {"tokens": […]} was expected, with 1 to ${maxTokensAtOnce} compact tokens, and beside it at most "links" of UUIDs`,
+)
 
 /**
  * `POST /api/v1/tokens` of agents. The sender proves itself by its own token in `Execution-Context`, or with an API token
