@@ -99,22 +99,12 @@ export function BindDialog({
 
   if (stored) {
     return (
-      <Dialog
-        open
-        onClose={() => go(stored)}
-        width={640}
-        title={nowWords(tool.name, stored.graph.tools?.find(({ name }) => name === tool.name)?.binding)}
-        description="The new version is stored. Of its text this is new:"
-        actions={
-          <Button variant="primary" onClick={() => go(stored)}>
-            Open the new version
-          </Button>
-        }
-      >
-        <div className="-m-4">
-          <DiagnosticList diagnostics={newIn(stored, workflow)} onGoTo={() => go(stored)} />
-        </div>
-      </Dialog>
+      <Stored
+        tool={tool.name}
+        stored={stored}
+        diagnostics={newIn(stored, workflow)}
+        onOpen={() => go(stored)}
+      />
     )
   }
 
@@ -184,27 +174,63 @@ export function BindDialog({
           />
         ))}
         <Filled workflow={workflow} tool={tool.name} fills={fills} onChange={setFills} />
-        {refused && (
-          <div role="alert" className="rounded-r2 border border-failed-line">
-            <p className="px-3 py-2 text-failed-ink [overflow-wrap:anywhere]">{refused.sentence}</p>
-            {refused.diagnostics.length > 0 && (
-              <ul className="border-t px-3 py-2">
-                {refused.diagnostics
-                  .filter(({ severity }) => severity === 'error')
-                  .slice(0, 10)
-                  .map((fault) => (
-                    <li key={`${fault.path} ${fault.code}`} className="py-0.5 [overflow-wrap:anywhere]">
-                      {fault.message} <span className="text-ink-3">{fault.mend}</span>
-                    </li>
-                  ))}
-              </ul>
-            )}
-          </div>
-        )}
+        {refused && <Refused {...refused} />}
         {/* Enter in a line saves, as the button does. */}
         <input type="submit" hidden />
       </form>
     </Dialog>
+  )
+}
+
+/** The new version is stored, and warns of something that the one before did not. */
+function Stored({
+  tool,
+  stored,
+  diagnostics,
+  onOpen,
+}: {
+  tool: string
+  stored: WorkflowDetail
+  diagnostics: Diagnostic[]
+  onOpen: () => void
+}) {
+  return (
+    <Dialog
+      open
+      onClose={onOpen}
+      width={640}
+      title={nowWords(tool, stored.graph.tools?.find(({ name }) => name === tool)?.binding)}
+      description="The new version is stored. Of its text this is new:"
+      actions={
+        <Button variant="primary" onClick={onOpen}>
+          Open the new version
+        </Button>
+      }
+    >
+      <div className="-m-4">
+        <DiagnosticList diagnostics={diagnostics} onGoTo={onOpen} />
+      </div>
+    </Dialog>
+  )
+}
+
+function Refused({ sentence, diagnostics }: { sentence: string; diagnostics: readonly Diagnostic[] }) {
+  return (
+    <div role="alert" className="rounded-r2 border border-failed-line">
+      <p className="px-3 py-2 text-failed-ink [overflow-wrap:anywhere]">{sentence}</p>
+      {diagnostics.length > 0 && (
+        <ul className="border-t px-3 py-2">
+          {diagnostics
+            .filter(({ severity }) => severity === 'error')
+            .slice(0, 10)
+            .map((fault) => (
+              <li key={`${fault.path} ${fault.code}`} className="py-0.5 [overflow-wrap:anywhere]">
+                {fault.message} <span className="text-ink-3">{fault.mend}</span>
+              </li>
+            ))}
+        </ul>
+      )}
+    </div>
   )
 }
 

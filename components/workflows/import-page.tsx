@@ -19,7 +19,7 @@ import { isApiProblem } from '@/lib/ui/api'
 import { links } from '@/lib/ui/links'
 import { useSettled } from '@/lib/ui/settled'
 import { useImport, useValidation } from '@/lib/ui/workflow-queries'
-import type { Format } from '@/lib/workflow/graph'
+import type { Format, WorkflowGraph } from '@/lib/workflow/graph'
 import { useMayNotImport } from './author-role'
 import { DiagnosticCounts, DiagnosticList } from './diagnostic-list'
 import { exampleText } from './example-text'
@@ -38,7 +38,6 @@ export function ImportPage() {
   const router = useRouter()
   const [text, setText] = useState('')
   const [filename, setFilename] = useState<string>()
-  const [over, setOver] = useState(false)
   const settled = useSettled(text, quietMs)
   const validation = useValidation(settled, filename)
   const bring = useImport()
@@ -49,11 +48,12 @@ export function ImportPage() {
     // The editor has the text by now: the caret goes to its beginning, and nothing of it is left selected.
     if (taken > 0) editor.current?.goTo(1, 1)
   }, [taken])
+  const { over, drop } = useDrop(take)
   const mayNot = useMayNotImport()
   const empty = text.trim() === ''
   const diagnostics = empty ? noFaults : (validation.data?.diagnostics ?? noFaults)
   const checking = !empty && (settled !== text || validation.isFetching)
-  const errors = diagnostics.some((fault) => fault.severity === 'error')
+  const errors = hasErrors(diagnostics)
   const graph = empty ? undefined : validation.data?.graph
   const ready = !empty && !checking && !errors && graph !== undefined
 
@@ -84,23 +84,6 @@ export function ImportPage() {
       if (isApiProblem(error, 'workflow_invalid')) await validation.refetch()
       warnOf('Nothing was imported', error)
     }
-  }
-
-  const drop = {
-    onDragOver: (event: DragEvent) => {
-      event.preventDefault()
-      setOver(true)
-    },
-    onDragLeave: (event: DragEvent) => event.currentTarget === event.target && setOver(false),
-    onDrop: (event: DragEvent) => event.preventDefault(),
-    // Before the editor, which would put the file's text in at the pointer as well. Dragged text stays the editor's.
-    onDropCapture: (event: DragEvent) => {
-      setOver(false)
-      if (event.dataTransfer.files.length === 0) return
-      event.preventDefault()
-      event.stopPropagation()
-      void take(event.dataTransfer.files[0])
-    },
   }
 
   return (
@@ -174,33 +157,79 @@ export function ImportPage() {
               checked as you type, and drawn here as soon as it can be read.
             </EmptyState>
           ) : (
-            <>
-              <div className="min-h-40 flex-1">
-                {graph ? (
-                  <WorkflowGraphView graph={graph} />
-                ) : (
-                  <p className="grid h-full place-items-center bg-canvas p-8 text-center text-ink-3">
-                    {checking ? '' : 'It can be drawn once the first error is mended.'}
-                  </p>
-                )}
-              </div>
-              {diagnostics.length > 0 && (
-                <div className="max-h-1/2 shrink-0 overflow-y-auto border-t bg-surface">
-                  <DiagnosticList
-                    diagnostics={diagnostics}
-                    onGoTo={(line, column) => editor.current?.goTo(line, column)}
-                  />
-                  {errors && (
-                    <p className="px-4 py-3 text-t1 text-ink-3">Nothing is imported while an error stands.</p>
-                  )}
-                </div>
-              )}
-            </>
+            <Checked
+              graph={graph}
+              diagnostics={diagnostics}
+              checking={checking}
+              onGoTo={(line, column) => editor.current?.goTo(line, column)}
+            />
           )}
         </div>
       </div>
     </section>
   )
+}
+
+/** What the text came to: its graph, and what is wrong with it. */
+function Checked({
+  graph,
+  diagnostics,
+  checking,
+  onGoTo,
+}: {
+  graph: WorkflowGraph | undefined
+  diagnostics: Diagnostic[]
+  checking: boolean
+  onGoTo: (line: number, column: number) => void
+}) {
+  const errors = hasErrors(diagnostics)
+  return (
+    <>
+      <div className="min-h-40 flex-1">
+        {graph ? (
+          <WorkflowGraphView graph={graph} />
+        ) : (
+          <p className="grid h-full place-items-center bg-canvas p-8 text-center text-ink-3">
+            {checking ? '' : 'It can be drawn once the first error is mended.'}
+          </p>
+        )}
+      </div>
+      {diagnostics.length > 0 && (
+        <div className="max-h-1/2 shrink-0 overflow-y-auto border-t bg-surface">
+          <DiagnosticList diagnostics={diagnostics} onGoTo={onGoTo} />
+          {errors && (
+            <p className="px-4 py-3 text-t1 text-ink-3">Nothing is imported while an error stands.</p>
+          )}
+        </div>
+      )}
+    </>
+  )
+}
+
+function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some((fault) => fault.severity === 'error')
+}
+
+/** A file dropped anywhere on what wears `drop`; `over` while one is held above it. */
+function useDrop(take: (file: File | undefined) => Promise<void>) {
+  const [over, setOver] = useState(false)
+  const drop = {
+    onDragOver: (event: DragEvent) => {
+      event.preventDefault()
+      setOver(true)
+    },
+    onDragLeave: (event: DragEvent) => event.currentTarget === event.target && setOver(false),
+    onDrop: (event: DragEvent) => event.preventDefault(),
+    // Before the editor, which would put the file's text in at the pointer as well. Dragged text stays the editor's.
+    onDropCapture: (event: DragEvent) => {
+      setOver(false)
+      if (event.dataTransfer.files.length === 0) return
+      event.preventDefault()
+      event.stopPropagation()
+      void take(event.dataTransfer.files[0])
+    },
+  }
+  return { over, drop }
 }
 
 const formatNames: Record<Format, string> = { atd: 'ATD', promptpack: 'PromptPack', agentd: 'agentd' }

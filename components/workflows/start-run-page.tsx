@@ -95,25 +95,7 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
   const faultOf = (path: string) => faults.find((fault) => fault.path === path)
   return (
     <>
-      <div className="flex min-h-11 shrink-0 items-center gap-3 whitespace-nowrap border-b px-4">
-        <Link
-          href={links.workflow(workflow.version)}
-          className="-ml-1 flex min-w-0 items-center gap-1 rounded-r1 text-ink-3 hover:text-ink max-md:h-11"
-        >
-          <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" className="shrink-0" />
-          <span className="truncate">{workflow.name}</span>
-        </Link>
-        <h1 className="font-medium">Run</h1>
-        <CopyId id={workflow.version} what="version" className="text-ink-3 max-md:hidden" />
-        <span className="flex-1" />
-        <span className="max-md:hidden">
-          <PageHelp page="Run a workflow">
-            Starts a run of this very version. A dry run walks the same steps but touches nothing outside: it
-            makes no request at all, not even a GET, and holds for nobody’s approval. A step that would read
-            an answer or a file gets a stand-in, so what follows from it may differ from a real run.
-          </PageHelp>
-        </span>
-      </div>
+      <Head workflow={workflow} />
       <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] md:grid-cols-[minmax(360px,520px)_minmax(0,1fr)]">
         <form
           className="min-h-0 overflow-y-auto md:border-r"
@@ -138,19 +120,7 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
                 />
               )}
             </div>
-            {graph.starts.length > 1 && (
-              <Field label="Start" help={startHelp(graph, from)}>
-                {(ids) => (
-                  <Select {...ids} value={from} onChange={(event) => setFrom(event.target.value)}>
-                    {graph.starts.map(({ name }) => (
-                      <option key={name} value={name}>
-                        {name}
-                      </option>
-                    ))}
-                  </Select>
-                )}
-              </Field>
-            )}
+            {graph.starts.length > 1 && <StartChoice graph={graph} value={from} onChange={setFrom} />}
             {way === 'form' ? (
               fields.map((field) => (
                 <InputField
@@ -162,57 +132,20 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
                 />
               ))
             ) : (
-              <Field
-                label="Input, as JSON"
-                help={
-                  fields.length === 0
-                    ? 'This workflow asks for nothing in particular; its steps get this as it is.'
-                    : undefined
-                }
+              <RawInput
+                asked={fields.length > 0}
+                value={raw}
+                onChange={setRaw}
                 error={faults.length > 0 ? faultWords(faults) : undefined}
-              >
-                {(ids) => (
-                  <Textarea
-                    {...ids}
-                    spellCheck={false}
-                    className="mono min-h-40 leading-5"
-                    value={raw}
-                    onChange={(event) => setRaw(event.target.value)}
-                  />
-                )}
-              </Field>
+              />
             )}
             {way === 'form' && homeless.length > 0 && (
               <p role="alert" className="text-failed-ink">
                 {faultWords(homeless)}
               </p>
             )}
-            <label className="flex items-start gap-2 max-md:min-h-12">
-              <input
-                type="checkbox"
-                checked={dryRun}
-                onChange={(event) => setDryRun(event.target.checked)}
-                className="mt-0.5 size-4 accent-ink"
-              />
-              <span>
-                Dry run{' '}
-                <span className="text-ink-3">
-                  Nothing outside is touched: no request is made, not even a GET. Steps that read an answer
-                  get a stand-in.
-                </span>
-              </span>
-            </label>
-            {unbound && (
-              <p role="note" className="rounded-r2 border px-3 py-2">
-                <b>No run can begin.</b> {unbound}{' '}
-                <Link
-                  href={links.workflow(workflow.version)}
-                  className="underline decoration-line-strong underline-offset-4"
-                >
-                  Bind its tools
-                </Link>
-              </p>
-            )}
+            <DryRunChoice value={dryRun} onChange={setDryRun} />
+            {unbound && <Unbound version={workflow.version} words={unbound} />}
             <div>
               <Button
                 type="submit"
@@ -234,6 +167,117 @@ function StartRun({ workflow }: { workflow: WorkflowDetail }) {
         </div>
       </div>
     </>
+  )
+}
+
+function Head({ workflow }: { workflow: WorkflowDetail }) {
+  return (
+    <div className="flex min-h-11 shrink-0 items-center gap-3 whitespace-nowrap border-b px-4">
+      <Link
+        href={links.workflow(workflow.version)}
+        className="-ml-1 flex min-w-0 items-center gap-1 rounded-r1 text-ink-3 hover:text-ink max-md:h-11"
+      >
+        <ChevronLeft size={16} strokeWidth={1.5} aria-hidden="true" className="shrink-0" />
+        <span className="truncate">{workflow.name}</span>
+      </Link>
+      <h1 className="font-medium">Run</h1>
+      <CopyId id={workflow.version} what="version" className="text-ink-3 max-md:hidden" />
+      <span className="flex-1" />
+      <span className="max-md:hidden">
+        <PageHelp page="Run a workflow">
+          Starts a run of this very version. A dry run walks the same steps but touches nothing outside: it
+          makes no request at all, not even a GET, and holds for nobody’s approval. A step that would read an
+          answer or a file gets a stand-in, so what follows from it may differ from a real run.
+        </PageHelp>
+      </span>
+    </div>
+  )
+}
+
+/** Where the run begins, of a workflow with several starts. */
+function StartChoice({
+  graph,
+  value,
+  onChange,
+}: {
+  graph: WorkflowGraph
+  value: string | undefined
+  onChange: (start: string) => void
+}) {
+  return (
+    <Field label="Start" help={startHelp(graph, value)}>
+      {(ids) => (
+        <Select {...ids} value={value} onChange={(event) => onChange(event.target.value)}>
+          {graph.starts.map(({ name }) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  )
+}
+
+/** The whole input as a text. `asked`: the workflow asks for something in particular. */
+function RawInput({
+  asked,
+  value,
+  onChange,
+  error,
+}: {
+  asked: boolean
+  value: string
+  onChange: (text: string) => void
+  error: string | undefined
+}) {
+  return (
+    <Field
+      label="Input, as JSON"
+      help={asked ? undefined : 'This workflow asks for nothing in particular; its steps get this as it is.'}
+      error={error}
+    >
+      {(ids) => (
+        <Textarea
+          {...ids}
+          spellCheck={false}
+          className="mono min-h-40 leading-5"
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+function DryRunChoice({ value, onChange }: { value: boolean; onChange: (dryRun: boolean) => void }) {
+  return (
+    <label className="flex items-start gap-2 max-md:min-h-12">
+      <input
+        type="checkbox"
+        checked={value}
+        onChange={(event) => onChange(event.target.checked)}
+        className="mt-0.5 size-4 accent-ink"
+      />
+      <span>
+        Dry run{' '}
+        <span className="text-ink-3">
+          Nothing outside is touched: no request is made, not even a GET. Steps that read an answer get a
+          stand-in.
+        </span>
+      </span>
+    </label>
+  )
+}
+
+function Unbound({ version, words }: { version: string; words: string }) {
+  return (
+    <p role="note" className="rounded-r2 border px-3 py-2">
+      <b>No run can begin.</b> {words}{' '}
+      <Link href={links.workflow(version)} className="underline decoration-line-strong underline-offset-4">
+        Bind its tools
+      </Link>
+    </p>
   )
 }
 
