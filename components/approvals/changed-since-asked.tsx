@@ -5,10 +5,10 @@ import { StateShape } from '@/components/ui/state'
 import type { ActionPreview, ApprovalCard } from '@/lib/view/approval-wire'
 import { changedWords, differencesOf, type ShownDifference } from './changed-differences'
 
-/** What a step would do by now; `at` is when it was looked at, in ms since the epoch. */
+/** What a step would do by now; `at` is when it was looked at, in ms since the epoch; absent: before a look that told nothing. */
 export interface ChangedPreview {
   preview: ActionPreview
-  at: number
+  at?: number
   /** How it would be undone. */
   undo?: string
 }
@@ -24,7 +24,7 @@ export function ChangedSinceAsked({
   draw,
 }: {
   asked: ActionPreview
-  seen: Pick<ChangedPreview, 'preview'> & Partial<ChangedPreview>
+  seen: ChangedPreview
   decided: ApprovalCard['decision']
   draw: (preview: ActionPreview) => ReactNode
 }) {

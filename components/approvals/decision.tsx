@@ -169,7 +169,7 @@ export function Decision({
       ) : (
         <DecisionCard
           card={card}
-          changed={changed && { ...changed, at: now.dataUpdatedAt }}
+          changed={changed && { ...changed, ...(!now.data?.silent && { at: now.dataUpdatedAt }) }}
           untold={untoldWords(now.data?.silent, now.error)}
           compact={compact}
           leadsOn={leadsOn}
