@@ -387,6 +387,24 @@ describe('a rollback in two phases', () => {
     expect(act?.description).toMatch(/nobody knows whether it is undone/)
   })
 
+  it('stops the run when it fails, until somebody decides', async () => {
+    const broken = (): Undone => ({ status: 'failed', description: 'The configuration does not parse' })
+    const field = await Field.done({ undo: { monitor: broken } })
+    const id = await field.rollBack({ node: 'monitor', scope: 'single' })
+    await field.over()
+    expect(await field.rollback(id)).toMatchObject({ status: 'failed' })
+    await field.until((run) => run.openApprovals.size > 0)
+    const [asked, status] = await field.look((run) => [
+      [...run.openApprovals].map((open) => run.approvals.get(open)),
+      run.state.status,
+    ])
+    expect(asked.map((one) => [one?.kind, one?.sentence])).toContainEqual([
+      'rollback_failed',
+      'The rollback of "monitor" failed; the run stands still',
+    ])
+    expect(status).not.toBe('running')
+  })
+
   it('looks at a person first when an agent’s rollback would reach a critical step', async () => {
     const nodes = steps({ policy: step('policy', ['router'], { priority: 'critical' }) })
     const field = await Field.done({}, nodes)

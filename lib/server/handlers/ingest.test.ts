@@ -6,6 +6,7 @@ import { POST } from '@/app/api/v1/tokens/route'
 import { registerAgent } from '@/lib/auth/agents'
 import { hashJson } from '@/lib/base/hash'
 import { prefixed, runIdOf } from '@/lib/base/ids'
+import type { JsonObject } from '@/lib/base/json'
 import { type Claims, parseClaims } from '@/lib/ect/claims'
 import { unverifiedPayload } from '@/lib/ect/jws'
 import { verifyLedgerNode } from '@/lib/ect/ledger-verify-node'
@@ -316,6 +317,39 @@ describe('a run that agents report', () => {
       'url_refused',
       'ect_claim_invalid',
     ])
+  })
+})
+
+describe('what a draft asks of an act', () => {
+  it('must be in its token, and the refusal names what is not', async () => {
+    const { wid, start } = await begun()
+    const sealed = {
+      'atd.reversible': true,
+      'atd.rollback_uri': `${baseUrl}/.well-known/atd/rollback`,
+      'atd.ttl': 60,
+    }
+    const said = (act: string, ext: JsonObject, more: Partial<Claims> = {}) =>
+      planner.sign(planner.claims(wid, act, [start.jti], { ext, ...more }))
+    const state = { out_hash: hashJson('x') }
+    const { 'atd.reversible': _, ...undeclared } = sealed
+    const cases: [string, RegExp][] = [
+      [said('atd:checkpoint', undeclared, state), /has no usable reversible$/],
+      [said('checkpoint', { ...sealed, 'atd.ttl': 'a day' }, state), /has no usable ttl$/],
+      [said('atd:checkpoint', sealed), /has no usable out_hash$/],
+      [
+        said('atd:error', { 'atd.severity': 'dreadful' }),
+        /has no severity of info, warning, error and critical$/,
+      ],
+      [
+        said('atd:rollback_result', { 'atd.status': 'completed' }),
+        /does not say the status of a checkpoint$/,
+      ],
+    ]
+    for (const [token, words] of cases) {
+      const [refused] = await send([token])
+      expect(refused).toMatchObject({ code: 'ect_claim_invalid', detail: expect.stringMatching(words) })
+    }
+    expect(codes(await send([said('atd:checkpoint', sealed, state)]))).toEqual(['accepted'])
   })
 })
 
