@@ -5,6 +5,7 @@ import { tell, warnOf } from '@/components/ui/toast'
 import { newIdempotencyKey } from '@/lib/ui/api'
 import { useGiveEvent } from '@/lib/ui/run-queries'
 import type { RunFold } from '@/lib/view/run-fold'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { commentLength } from './answer-dialog'
 import { EventButton } from './event-acts'
 
@@ -13,9 +14,9 @@ export function GiveEvent({ run, fold, node }: { run: string; fold: RunFold; nod
   const [comment, setComment] = useState('')
   const [keys] = useState(() => new Map<string, string>())
   const give = useGiveEvent(run)
-  const { nodes, graph } = fold.index
+  const { graph } = fold.index
   const events = graph.edges.flatMap(({ from, to, when }) =>
-    from === node && when !== undefined ? [{ event: when, to, label: nodes.get(to)?.label || to }] : [],
+    from === node && when !== undefined ? [{ event: when, to, label: labelOf(fold.index, to) }] : [],
   )
   if (events.length === 0) return null
   async function send(event: string) {
@@ -24,7 +25,7 @@ export function GiveEvent({ run, fold, node }: { run: string; fold: RunFold; nod
     keys.set(intent, idempotencyKey)
     try {
       await give.mutateAsync({ event, node, comment: comment.trim(), idempotencyKey })
-      tell(`Gave “${event}” to “${nodes.get(node)?.label || node}”`)
+      tell(`Gave “${event}” to “${labelOf(fold.index, node)}”`)
     } catch (error) {
       warnOf('The event was not given', error)
     }

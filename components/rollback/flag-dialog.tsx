@@ -12,6 +12,7 @@ import { useFlag } from '@/lib/ui/run-queries'
 import type { Dependent } from '@/lib/view/dependents'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RunDetail } from '@/lib/view/run-wire'
+import { labelOf } from '@/lib/workflow/graph-index'
 
 /** Characters of a reason: what the API takes. */
 const reasonLength = 500
@@ -63,7 +64,7 @@ function FlagDialog({
   const [reason, setReason] = useState('')
   const [missing, setMissing] = useState(false)
   const keyOf = useRef(new Map<string, string>())
-  const label = fold.index.nodes.get(node)?.label || node
+  const label = labelOf(fold.index, node)
   const dependents = fold.dependents(node)
 
   async function send() {
@@ -118,7 +119,7 @@ function FlagDialog({
           />
         )}
       </Field>
-      <Used dependents={dependents} labelOf={(id) => fold.index.nodes.get(id)?.label || id} />
+      <Used dependents={dependents} labelOf={(id) => labelOf(fold.index, id)} />
     </Dialog>
   )
 }

@@ -19,6 +19,7 @@ import { asSentence } from '@/lib/view/plain-words'
 import type { RollbackPlanView, RollbackView } from '@/lib/view/rollback-wire'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RunDetail } from '@/lib/view/run-wire'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { AgentTable } from './agent-table'
 import { ChangedSince } from './changed-since'
 import { Conflict, whose, winnerWords } from './conflict'
@@ -95,7 +96,7 @@ export function Preview({
   const overwrite = plan !== undefined && overwriteOf === plan.digest && changedSteps(plan).length > 0
   const stands = useMemo(() => plan && previewStands(plan, overwrite), [plan, overwrite])
   const kindOf = (id: string) => fold.index.nodes.get(id)?.kind
-  const labelOf = (id: string) => fold.index.nodes.get(id)?.label || id
+  const label = (id: string) => labelOf(fold.index, id)
   // The rollback that ours lost against: read from the ledger, so its answer may come after the refusal.
   const [lostTo, setLostTo] = useState<string>()
   const winner = fold.rollbacks(run).find(({ id }) => id === lostTo)
@@ -137,7 +138,7 @@ export function Preview({
   async function showNewPlan(old: RollbackPlanView) {
     before.current = fatesOf(old)
     const fresh = await query.refetch()
-    setChanges(fresh.data ? planChanges(before.current, fatesOf(fresh.data), labelOf) : [])
+    setChanges(fresh.data ? planChanges(before.current, fatesOf(fresh.data), label) : [])
   }
 
   return (
@@ -172,7 +173,7 @@ export function Preview({
                 other={winner}
                 title="Nothing was done: this one lost to a rollback under way."
                 why={winnerWords(winner, plan)}
-                labelOf={labelOf}
+                labelOf={label}
               />
             )}
             {underWay && !winner && (
@@ -180,7 +181,7 @@ export function Preview({
                 other={underWay}
                 title={`${whose(underWay)} is under way.`}
                 why="One that reaches further wins and takes it over; one that reaches as far or less is refused."
-                labelOf={labelOf}
+                labelOf={label}
               />
             )}
             {changes && <Changed changes={changes} />}

@@ -22,6 +22,7 @@ import { asSentence } from '@/lib/view/plain-words'
 import type { PlanStep, RollbackPlanView, RollbackView } from '@/lib/view/rollback-wire'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RunDetail } from '@/lib/view/run-wire'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { ActEvidence, type OnEvidence, type OpenedEvidence } from './act-evidence'
 import { ActMark } from './act-mark'
 import { AgentTable, VoteMark } from './agent-table'
@@ -140,11 +141,7 @@ export function Progress({
               {isToChoose(fold, rollback) ? (
                 <RollbackChoice run={run} detail={detail} rollback={rollback} fold={fold} onChosen={onGone} />
               ) : (
-                <Chosen
-                  rollback={rollback}
-                  label={fold.index.nodes.get(rollback.node)?.label || rollback.node}
-                  onGone={onGone}
-                />
+                <Chosen rollback={rollback} label={labelOf(fold.index, rollback.node)} onGone={onGone} />
               )}
             </div>
           )}
@@ -176,7 +173,7 @@ function Told({
   parts: readonly AgentPart[]
   onOpen: OnEvidence
 }) {
-  const labelOf = (id: string) => fold.index.nodes.get(id)?.label || id
+  const label = (id: string) => labelOf(fold.index, id)
   const others = fold.rollbacks(run)
   const broader = others.find(({ id }) => id === rollback.supersededBy)
   const narrower = others.find(({ id }) => id === rollback.supersedes)
@@ -198,7 +195,7 @@ function Told({
       </div>
       <p className="mb-4 mt-2 text-ink-3">
         {scopeWords[rollback.scope]}
-        {rollback.scope !== 'full_workflow' && `, from before ${labelOf(rollback.node)}`}. Asked by{' '}
+        {rollback.scope !== 'full_workflow' && `, from before ${label(rollback.node)}`}. Asked by{' '}
         <Actor id={rollback.by} /> <RelativeTime at={rollback.askedAt} />
         {rollback.reason ? `: ${asSentence(rollback.reason)}` : '.'}
         {rollback.overwrite && ' What was changed since is put back, too.'}
@@ -213,7 +210,7 @@ function Told({
           other={broader}
           title="This one lost: a broader rollback took it over."
           why={`${winnerWords(broader, rollback)} What was not taken back here, it takes back.`}
-          labelOf={labelOf}
+          labelOf={label}
         />
       )}
       {narrower && (
@@ -221,7 +218,7 @@ function Told({
           other={narrower}
           title="This one won, and took a narrower rollback over."
           why={`${winnerWords(rollback, narrower)} What the other had taken back already stays taken back.`}
-          labelOf={labelOf}
+          labelOf={label}
         />
       )}
       {parts.length > 0 && (
@@ -259,7 +256,7 @@ function Told({
         {rollback.acts.map((act) => {
           const of = byStep.get(planKey(act))
           return (
-            <Fact key={planKey(act)} label={actName(act, labelOf(act.node))}>
+            <Fact key={planKey(act)} label={actName(act, label(act.node))}>
               <ActMark act={act} />
               {act.description && (
                 <span className="block">

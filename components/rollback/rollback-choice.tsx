@@ -9,6 +9,7 @@ import { readOnlyWords } from '@/lib/view/opened-words'
 import type { RollbackView } from '@/lib/view/rollback-wire'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RunDetail } from '@/lib/view/run-wire'
+import { labelOf } from '@/lib/workflow/graph-index'
 
 /** True while the run stands still after that rollback, for someone to say how it goes on. */
 export function isToChoose(fold: RunFold, rollback: RollbackView): boolean {
@@ -17,12 +18,12 @@ export function isToChoose(fold: RunFold, rollback: RollbackView): boolean {
 
 /** From where a run goes on after a rollback: "write", "write, visit 2", or nothing when it begins anew. */
 function placeOf(fold: RunFold, rollback: RollbackView): string | undefined {
-  const labelOf = (id: string) => fold.index.nodes.get(id)?.label || id
+  const label = (id: string) => labelOf(fold.index, id)
   if (fold.index.graph.order !== 'stepwise')
-    return rollback.scope === 'full_workflow' ? undefined : labelOf(rollback.node)
+    return rollback.scope === 'full_workflow' ? undefined : label(rollback.node)
   const place = fold.resumesAt(rollback)
   if (!place || place.first) return undefined
-  return place.visit > 1 ? `${labelOf(place.node)}, visit ${place.visit}` : labelOf(place.node)
+  return place.visit > 1 ? `${label(place.node)}, visit ${place.visit}` : label(place.node)
 }
 
 function onwardWords(fold: RunFold, place: string | undefined): string {

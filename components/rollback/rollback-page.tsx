@@ -27,6 +27,7 @@ import { useShortcuts } from '@/lib/ui/shortcuts'
 import type { RollbackPlanView, RollbackView } from '@/lib/view/rollback-wire'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RunDetail } from '@/lib/view/run-wire'
+import { labelOf } from '@/lib/workflow/graph-index'
 import { shownInstead } from './plan-words'
 import { Preview } from './preview'
 import { type Asked, Progress } from './progress'
@@ -208,6 +209,6 @@ function otherThan(
 
 /** What a preview begins from where the step that was asked for is none. */
 function previewed(fold: RunFold, node: string): string {
-  const label = fold.index.nodes.get(node)?.label || node
+  const label = labelOf(fold.index, node)
   return label === '' ? 'no step can be taken back' : `the preview begins from “${label}”`
 }
