@@ -32,7 +32,7 @@ const steered = (api: Api, share: number) => doneRun(api, `steer-${share}`, work
 async function doneRun(api: Api, name: string, workflow: object): Promise<string> {
   await api.importWorkflow(workflow)
   const run = await api.startRun(name)
-  await expect.poll(async () => (await api.run(run)).row.status, { timeout: 45_000 }).toBe('ended')
+  await expect.poll(async () => (await api.run(run)).row.status).toBe('ended')
   return run
 }
 
@@ -104,7 +104,7 @@ test('what another run changed since is not put back without a word', async ({ p
     await dialog.getByRole('textbox').fill('71 was wrong as well')
     await isClean(page)
     await answer.click()
-    await expect(status(page)).toContainText(/taken back/i, { timeout: 45_000 })
+    await expect(status(page)).toContainText(/taken back/i)
     await expect(page.getByText('had Steer the traffic put back all the same')).toContainText(
       '71 was wrong as well',
     )

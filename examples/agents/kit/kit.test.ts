@@ -394,7 +394,7 @@ it('forgets checkpoints past their time while it runs', async () => {
     clock += 1
     await vi.advanceTimersByTimeAsync(3_600_000)
     vi.useRealTimers()
-    await vi.waitFor(() => expect(kept()).toEqual([`${later}.json`]))
+    await expect.poll(kept).toEqual([`${later}.json`])
   } finally {
     vi.useRealTimers()
   }

@@ -169,7 +169,7 @@ describe('an error of a step', () => {
     for (const to of ['open', 'half_open', 'closed'] as const) {
       await scene.house.book.execute(runId, { type: 'circuit_changed', ...where, change: { ...change, to } })
     }
-    await vi.waitFor(async () => expect((await list(runId)).out[0]?.state).toBe('told'))
+    await expect.poll(async () => (await list(runId)).out[0]?.state).toBe('told')
     const opened = await scene.house.store.ledger.row(runId, (await list(runId)).out[0]?.error ?? '')
     expect(parseClaims(unverifiedPayload(opened?.token ?? '')).exec_act).toBe('atd:circuit_open')
     expect(listener.heard.map(({ body }) => body)).toEqual([
