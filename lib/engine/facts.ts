@@ -22,14 +22,17 @@ import type { Silence } from '@/lib/workflow/graph'
 /** ATD section 3.2. */
 export type TerminalStatus = 'success' | 'partial' | 'failed' | 'rolled_back' | 'escalated'
 /** ATD section 5. */
-export type Severity = 'info' | 'warning' | 'error' | 'critical'
-export type ErrorType =
-  | 'action_failed'
-  | 'timeout'
-  | 'constraint_violation'
-  | 'resource_exhausted'
-  | 'upstream_cascade'
-  | 'unknown'
+export const severities = ['info', 'warning', 'error', 'critical'] as const
+export type Severity = (typeof severities)[number]
+export const errorTypes = [
+  'action_failed',
+  'timeout',
+  'constraint_violation',
+  'resource_exhausted',
+  'upstream_cascade',
+  'unknown',
+] as const
+export type ErrorType = (typeof errorTypes)[number]
 /** Who acted, as tokens name them: `person:ada`, `agent:spiffe://…`, `silence`, `engine`. */
 export type Actor = string
 

@@ -8,7 +8,7 @@ import type { Json } from '@/lib/base/json'
 import type { Claims } from '@/lib/ect/claims'
 import { meaningOf, readClaim } from '@/lib/ect/vocabulary'
 import type { RollbackStatus } from '@/lib/rollback/terms'
-import type { ErrorType, FactOf, Severity, TerminalStatus } from './facts'
+import { errorTypes, type FactOf, severities, type TerminalStatus } from './facts'
 
 /** Bytes of texts that travel on from here; a claim may be as long as a token. */
 const labelBytes = 80
@@ -17,15 +17,6 @@ const targetBytes = 200
 const maxMeantFor = 20
 const maxTtlS = 31_536_000
 
-const severities: readonly Severity[] = ['info', 'warning', 'error', 'critical']
-const errorTypes: readonly ErrorType[] = [
-  'action_failed',
-  'timeout',
-  'constraint_violation',
-  'resource_exhausted',
-  'upstream_cascade',
-  'unknown',
-]
 const statuses: readonly RollbackStatus[] = ['completed', 'partial', 'escalated', 'failed']
 const terminals: readonly TerminalStatus[] = ['success', 'partial', 'failed', 'rolled_back', 'escalated']
 

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { isHash } from '@/lib/base/hash'
+import { errorTypes } from '@/lib/engine/facts'
 import { oneLine } from './words'
 
 const words = (maxChars: number) => z.string().transform((text) => oneLine(text, maxChars))
@@ -72,16 +73,7 @@ export const prepareAnswer = z.object({
 export const failureAnswer = z.object({
   code: z.string().regex(/^[A-Za-z0-9_.:-]{1,64}$/),
   detail: words(300),
-  error_type: z
-    .enum([
-      'action_failed',
-      'timeout',
-      'constraint_violation',
-      'resource_exhausted',
-      'upstream_cascade',
-      'unknown',
-    ])
-    .catch('action_failed'),
+  error_type: z.enum(errorTypes).catch('action_failed'),
   severity: z.enum(['error', 'critical']).catch('error'),
   retriable: z.boolean().catch(false),
   /** Errors that it came from: ids of their tokens. */

@@ -1,6 +1,7 @@
 /** The endpoints of AERR, as its sections 5 to 7 print them. */
 import { z } from 'zod'
 import { aerrAgentId, bareId, hexHash, mustBeSender } from '@/lib/ect/aerr-words'
+import { errorTypes, severities } from '@/lib/engine/facts'
 import { scopeOfCascade } from '@/lib/rollback/scope'
 import { callerOf } from '../doors/caller'
 import { circuitsFor, printedTime } from '../doors/circuits-door'
@@ -14,18 +15,9 @@ const id = z.string().regex(/^[A-Za-z0-9:./_-]{1,300}$/, 'An id such as urn:uuid
 const errorBody = z.object({
   error_id: id,
   source_agent: id.optional(),
-  severity: z.enum(['info', 'warning', 'error', 'critical']),
+  severity: z.enum(severities),
   checkpoint_id: id,
-  error_type: z
-    .enum([
-      'action_failed',
-      'timeout',
-      'constraint_violation',
-      'resource_exhausted',
-      'upstream_cascade',
-      'unknown',
-    ])
-    .catch('unknown'),
+  error_type: z.enum(errorTypes).catch('unknown'),
   description: z.string().max(2000).default(''),
   timestamp: z.iso.datetime({ offset: true, error: 'An RFC 3339 time was expected' }).optional(),
   upstream_errors: z.array(id).max(100).default([]),

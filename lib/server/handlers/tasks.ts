@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isHash } from '@/lib/base/hash'
 import { Problem } from '@/lib/base/problem'
+import { errorTypes } from '@/lib/engine/facts'
 import { route } from '../current'
 import { json } from '../http/route'
 import { runIdFrom } from '../run-id'
@@ -94,16 +95,7 @@ export const postComplete = route(
 const failBody = z.strictObject({
   agent,
   visit,
-  error_type: z
-    .enum([
-      'action_failed',
-      'timeout',
-      'constraint_violation',
-      'resource_exhausted',
-      'upstream_cascade',
-      'unknown',
-    ])
-    .default('action_failed'),
+  error_type: z.enum(errorTypes).default('action_failed'),
   severity: z.enum(['error', 'critical']).default('error'),
   code: z.string().max(60).default('task_failed'),
   /** Errors that it came from: ids of their tokens. */
