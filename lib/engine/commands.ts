@@ -251,6 +251,8 @@ export type Command =
       changedBy?: string
       changedRun?: string
       changedNode?: string
+      /** The checkpoint here does not verify, and the code of why. */
+      unverified?: string
       description: string
     } & OfVisit)
   /** Whether, or how, a rollback goes on is for a person to say. */

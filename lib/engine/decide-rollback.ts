@@ -145,12 +145,23 @@ export function decideVote(run: Run, wish: Wish<'voted'>, draft: Draft): void {
   if (rollback.decided || rollback.votes.has(wish.checkpointId)) {
     throw new Problem('run_moved_on', `"${labelOf(run.graph, wish.node)}" has answered already`)
   }
-  const { type: _type, ...vote } = wish
+  const { type: _type, unverified, ...vote } = wish
   const of = run.checkpoints.has(wish.checkpointId) ? [wish.checkpointId] : []
-  draft.add({ type: 'rollback_vote', ...vote, description: clip(wish.description, 600) }, [
-    rollback.requestJti,
-    ...of,
-  ])
+  const par = [rollback.requestJti, ...of]
+  const error = unverified === undefined ? [] : [unverifiedError(wish, unverified, par, draft)]
+  draft.add({ type: 'rollback_vote', ...vote, description: clip(wish.description, 600) }, [...par, ...error])
+}
+
+/** Cascade section 6.4: a checkpoint that does not verify is an error of its own. It fails no step: what it says is of the checkpoint. */
+function unverifiedError(
+  { node, visit, checkpointId, description }: Wish<'voted'>,
+  code: string,
+  par: string[],
+  draft: Draft,
+): string {
+  const of = { node, visit, attempt: 1, checkpointId, upstream: [] }
+  const error = { severity: 'warning', errorType: 'constraint_violation', code } as const
+  return draft.add({ type: 'error', ...of, ...error, description: clip(description, 600) }, par)
 }
 
 /** Phase 1 is over: all of it is done, part of it, or nothing. */

@@ -45,6 +45,8 @@ interface Said extends Prepared {
   how: 'asked' | 'derived' | 'here'
   /** Somebody else changed its target since. */
   changed?: Changed
+  /** Its checkpoint here does not verify, and the code of why. */
+  unverified?: string
 }
 
 /** Records a vote for each of these acts. `until`: when those without an answer count as unreachable, ms since the epoch. */
@@ -54,7 +56,7 @@ export async function prepare(of: Undoing, acts: readonly PlannedStep[], until: 
 
 async function vote(of: Undoing, step: PlannedStep, until: number): Promise<void> {
   const { ports, hold, rollback } = of
-  const { agent, how, vote, reason, conflict, changed, description } = await said(of, step, until)
+  const { agent, how, vote, reason, conflict, changed, unverified, description } = await said(of, step, until)
   const { runId } = hold.lease
   await ports.book.execute(
     runId,
@@ -71,6 +73,7 @@ async function vote(of: Undoing, step: PlannedStep, until: number): Promise<void
       ...(conflict !== undefined && { conflict }),
       ...(changed && { changedBy: whoChanged(changed.by, runId) }),
       ...(changed?.by && { changedRun: changed.by.run, changedNode: changed.by.node }),
+      ...(unverified !== undefined && { unverified }),
       description,
     },
     hold.along,
@@ -89,7 +92,8 @@ async function said(of: Undoing, step: PlannedStep, until: number): Promise<Said
   if (step.fate === 'irreversible') return cannot('irreversible', step.sentence)
   const { state, verification, problem } = await verified(ports, hold.lease.runId, ref)
   if (statusWithoutAct(step.fate) !== undefined || state === undefined || verification !== 'ok') {
-    return cannot(reasonOf(verification), problem?.message ?? step.sentence)
+    const why = cannot(reasonOf(verification), problem?.message ?? step.sentence)
+    return problem ? { ...why, unverified: problem.code } : why
   }
   const snapshot = snapshotOf(ref, state)
   const changed = await changedAtVote(of, step, ref, snapshot)

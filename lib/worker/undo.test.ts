@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { hashJson } from '@/lib/base/hash'
 import { mintUuid, type RollbackId, type RunId, runIdOf } from '@/lib/base/ids'
 import { isProblem } from '@/lib/base/problem'
+import { parseClaims } from '@/lib/ect/claims'
+import { unverifiedPayload } from '@/lib/ect/jws'
 import { openQuestion } from '@/lib/engine/rollback-question'
 import type { Rollback, Run } from '@/lib/engine/run'
 import type { Verdict } from '@/lib/hitl/terms'
@@ -340,6 +342,30 @@ describe('a rollback in two phases', () => {
       decided: { decision: 'abort', by: 'engine' },
     })
     expect(await field.look((run) => run.state)).toMatchObject({ status: 'rolled_back', rollback: id })
+  })
+
+  it('says in an error token that a checkpoint does not verify', async () => {
+    const field = await Field.done()
+    const of = (node: string) => (run: Run) =>
+      [...run.checkpoints.values()].find((checkpoint) => checkpoint.node === node)?.jti ?? ''
+    const broken = await field.look(of('policy'))
+    field.ports.tokenHolds = async (_run, jti) => jti !== broken
+    const id = await field.rollBack({ node: 'router', scope: 'sub_dag' })
+    await field.over()
+    const rows = await field.ports.ledger.rows(field.runId, 0, 1000)
+    const claims = rows.map(({ token }) => parseClaims(unverifiedPayload(token)))
+    const errors = claims.filter(({ exec_act }) => exec_act === 'atd:error')
+    expect(errors).toHaveLength(1)
+    expect(errors[0]?.par).toContain(broken)
+    expect(errors[0]?.ext).toMatchObject({
+      'atd.severity': 'warning',
+      'atd.error_type': 'constraint_violation',
+    })
+    const { votes } = await field.rollback(id)
+    const vote = claims.find(({ jti }) => jti === votes.get(broken)?.jti)
+    expect(vote?.par).toContain(errors[0]?.jti)
+    expect(votes.get(broken)).toMatchObject({ vote: 'cannot_prepare', reason: 'hash_mismatch' })
+    expect((await field.statuses(id)).router).toBe('completed')
   })
 
   it('counts an agent without an answer as unreachable after half of its time', async () => {
