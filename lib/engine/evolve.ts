@@ -324,7 +324,8 @@ function evolveError(run: Run, visit: Visit, fact: FactOf<'error'>): void {
   }
   if (fact.severity === 'info' || fact.severity === 'warning') {
     if (fact.retryAt === undefined) {
-      if (run.walk) visit.routedError = fact.jti
+      // What comes once the step is over is of its rollback.
+      if (run.walk && visit.state.status !== 'done') visit.routedError = fact.jti
       return
     }
     visit.lastJti = fact.jti

@@ -2,7 +2,7 @@
  * What a token says, in two or three words, and who did it. The act itself (`exec_act`) is the evidence and stands
  * beside the words wherever they are shown; an act that this version does not know has no words but its own name.
  */
-import type { Fact } from '@/lib/engine/facts'
+import type { Fact, FactOf } from '@/lib/engine/facts'
 import type { Run } from '@/lib/engine/run'
 
 /**
@@ -40,11 +40,7 @@ export function actWords(fact: Fact, run?: Pick<Run, 'rollbacks' | 'approvals'>)
     case 'step_released':
       return 'goes on'
     case 'error':
-      if (fact.code === 'semantic_failure') return 'found to be wrong'
-      if (fact.code === 'circuit_open' && fact.severity === 'warning') return 'done without it'
-      if (fact.code === 'resources_degraded') return 'goes on with less'
-      if (fact.code === 'resource_exhausted' && fact.severity === 'warning') return 'found no room'
-      return fact.retryAt === undefined ? 'step failed' : `attempt ${fact.attempt} failed`
+      return errorWords(fact)
     case 'approval_asked':
       return askedWords[fact.kind] ?? 'question asked'
     case 'approval_decided':
@@ -106,6 +102,23 @@ export const decidedOnSeen = 'after what it acts on had changed; saw the differe
 /** It was decided that nothing of it is done. Its result token says `escalated`, for which there is no other word (ATD). */
 export function isCalledOff(rollback: { decided?: { decision: string } } | undefined): boolean {
   return rollback?.decided?.decision === 'abort'
+}
+
+function errorWords({ code, severity, retryAt, attempt }: FactOf<'error'>): string {
+  if (code === 'semantic_failure') return 'found to be wrong'
+  if (retryAt !== undefined) return `attempt ${attempt} failed`
+  return (severity === 'warning' && warningWords[code]) || 'step failed'
+}
+
+/** Errors that fail nothing, by their codes. */
+const warningWords: Record<string, string> = {
+  circuit_open: 'done without it',
+  resources_degraded: 'goes on with less',
+  resource_exhausted: 'found no room',
+  rollback_timeout: 'rollback out of time',
+  checkpoint_expired: 'checkpoint expired',
+  checkpoint_tampered: 'checkpoint does not verify',
+  checkpoint_missing: 'checkpoint is gone',
 }
 
 /** What an agent says of itself, where a draft has an act for it. */

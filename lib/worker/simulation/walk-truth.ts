@@ -5,6 +5,8 @@
  */
 import type { Fact, FactOf } from '@/lib/engine/facts'
 import type { Run } from '@/lib/engine/run'
+import { setsBack } from '@/lib/rollback/outcome'
+import type { RollbackDecision } from '@/lib/rollback/terms'
 import type { GraphIndex } from '@/lib/workflow/graph-index'
 import { must } from './broken'
 
@@ -16,9 +18,19 @@ interface Place {
   /** Unknown until something of the visit is written. */
   visit?: number
   takenBack?: boolean
+  /** It came to an end, with what would have to be undone, or without. */
+  ended?: 'with effect' | 'without'
   /** Artifact writes there were when it was come to. */
   writes: number
 }
+
+/** Errors of a rollback, which leave the walk where it is. */
+const ofRollbacks = new Set([
+  'rollback_timeout',
+  'checkpoint_tampered',
+  'checkpoint_expired',
+  'checkpoint_missing',
+])
 
 export class WalkTruth {
   private path: Place[] = []
@@ -26,6 +38,11 @@ export class WalkTruth {
   private limit: string | undefined
   private readonly writes: FactOf<'artifact_set'>[] = []
   private readonly seen = new Map<string, number>()
+  private readonly consequences = new Map<string, string | undefined>()
+  /** Visits before which a state was sealed. */
+  private readonly sealed = new Set<string>()
+  private readonly decided = new Map<string, RollbackDecision>()
+  private isDry = false
   private readonly asked = new Map<string, FactOf<'rollback_request'>>()
 
   constructor(private readonly graph: GraphIndex) {}
@@ -35,11 +52,20 @@ export class WalkTruth {
     switch (fact.type) {
       case 'workflow_start':
         this.path = [{ node: fact.entry ?? '', from: fact.jti, writes: 0 }]
+        this.isDry = fact.dryRun
         return
       case 'task_start':
+        this.consequences.set(fact.node, fact.consequence)
+        return this.standsAt(fact)
       case 'task_offered':
+        return this.standsAt(fact)
+      case 'checkpoint':
+        this.sealed.add(`${fact.node} ${fact.visit}`)
+        return
       case 'error':
-        if (fact.type !== 'error' || fact.code !== 'rollback_timeout') this.standsAt(fact)
+        if (ofRollbacks.has(fact.code)) return
+        this.standsAt(fact)
+        if (fact.severity === 'error' || fact.severity === 'critical') this.endsHere('failed')
         return
       case 'approval_asked':
         if (fact.kind === 'approval' || fact.kind === 'event') this.standsAt(fact)
@@ -50,9 +76,13 @@ export class WalkTruth {
         return
       case 'task_complete':
         this.standsAt(fact)
+        this.endsHere('done')
         return this.goOn(fact)
       case 'rollback_request':
         this.asked.set(fact.rollback, fact)
+        return
+      case 'rollback_decided':
+        this.decided.set(fact.rollback, fact.decision)
         return
       case 'rollback_act_result':
         if (fact.status !== 'completed') return
@@ -61,8 +91,7 @@ export class WalkTruth {
         }
         return
       case 'rollback_result':
-        if (fact.status === 'completed') this.takeBack(fact)
-        return
+        return this.takeBack(fact)
       case 'rollback_choice':
         if (fact.choice === 'go_on') this.putBack(fact)
         return
@@ -170,14 +199,26 @@ export class WalkTruth {
     return undefined
   }
 
-  /** A completed rollback takes back whatever it reaches, whether there was something to undo or not. */
-  private takeBack({ rollback }: FactOf<'rollback_result'>): void {
+  private endsHere(how: 'done' | 'failed'): void {
+    const place = this.place as Place
+    const { node, visit } = place
+    const hadEffect = how === 'done' && !this.isDry && this.consequences.get(node) !== 'read_only'
+    place.ended = hadEffect || this.sealed.has(`${node} ${visit}`) ? 'with effect' : 'without'
+  }
+
+  /**
+   * A completed rollback takes back whatever it reaches, whether there was something to undo or not; another one that was
+   * carried out, what had nothing to undo.
+   */
+  private takeBack({ rollback, status }: FactOf<'rollback_result'>): void {
     const asked = this.asked.get(rollback)
-    if (!asked) return
+    if (!asked || !setsBack(status, this.decided.get(rollback))) return
     const named = this.path.findLastIndex(({ node }) => node === asked.node)
     const from = asked.scope === 'full_workflow' ? 0 : named
     const to = asked.scope === 'single' ? named + 1 : this.path.length
-    if (from >= 0) for (const place of this.path.slice(from, to)) place.takenBack = true
+    for (const place of from >= 0 ? this.path.slice(from, to) : []) {
+      if (status === 'completed' || place.ended === 'without') place.takenBack = true
+    }
   }
 
   private putBack({ rollback }: FactOf<'rollback_choice'>): void {
