@@ -275,7 +275,7 @@ export async function decideApproval(
   if (refusal) throw refusal
   const written = slotValues(question.declared, artifacts)
   const edited = wish.edited && (await revised(installation, record, question, wish.edited))
-  const seen = wish.seen === undefined ? undefined : await stillSeen(installation, record, question, wish)
+  const seen = await stillSeen(installation, record, question, wish)
   await installation.book.execute(
     record.runId,
     {

@@ -94,6 +94,18 @@ describe('a file', () => {
     await ended(run)
   })
 
+  it('that was changed after it was opened is not decided on unseen', async () => {
+    const { run, question } = await asked(held)
+    expect((await look(question)).changed).toBeUndefined()
+    fs.writeFileSync(at(), 'by hand\n')
+    const refused = await decide(question)
+    expect([refused.status, refused.body.code]).toEqual([409, 'approval_changed'])
+    expect(fs.readFileSync(at(), 'utf8')).toBe('by hand\n')
+    const { changed } = await look(question)
+    expect((await decide(question, changed?.seen)).status).toBe(200)
+    await ended(run)
+  })
+
   it('that was changed again can be refused all the same', async () => {
     const { run, question } = await asked(held)
     fs.writeFileSync(at(), 'once\n')

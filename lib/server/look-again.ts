@@ -6,9 +6,9 @@
  *   asked   describe ─▶ preview, in the question's token
  *   opened  describe ─▶ the same difference: nothing to say
  *                    ─▶ another one: what changed and the new one are shown, with the hash to decide on
- *   decided describe ─▶ that hash still: the decision's token names what the person saw (`hp.seen`)
+ *   decided describe ─▶ what the person saw, still: where that is not what was asked, the token names it (`hp.seen`)
  *                    ─▶ another one: refused, to be looked at again
- *                    ─▶ no answer: refused, since nobody can tell; a refusal of the step asks nobody
+ *                    ─▶ no answer: refused where the person saw a change, since nobody can tell; a refusal asks nobody
  *
  * A file and an agent show what they would change. Of the other kinds there is nothing to compare. Where describing fails
  * or takes too long nothing is claimed but that.
@@ -159,8 +159,8 @@ function isSame(one: Diff, other: Diff): boolean {
 
 /**
  * What the person says they saw in place of what `question` asked, to be kept with the decision. Whoever refuses is never
- * held up. Where the step would act on it, throws Problem `approval_changed` when it is no longer so, and `target_silent`
- * when nobody can tell.
+ * held up. Where the step would act on it, throws Problem `approval_changed` when it is no longer as the person saw it, and
+ * `target_silent` when nobody can tell whether it is; of what was asked and never seen otherwise, the card said so already.
  */
 export async function stillSeen(
   installation: Installation,
@@ -168,10 +168,12 @@ export async function stillSeen(
   question: Parameters<typeof stepOf>[0],
   { verdict, seen }: { verdict: Verdict; seen?: string },
 ): Promise<StoredValue | undefined> {
+  if (verdict !== 'approve' && seen === undefined) return undefined
   const asked = await askedOf(installation, record)
   const look: Look = asked ? await lookAt(installation, record, asked) : { told: 'same' }
   if (look.told === 'changed' && look.stored.hash === seen) return look.stored
   if (verdict !== 'approve') return undefined
+  if (seen === undefined && look.told !== 'changed') return undefined
   if (look.told === 'silent') {
     throw new Problem(
       'target_silent',

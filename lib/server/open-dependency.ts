@@ -3,6 +3,7 @@
  * breaker lets no call by, and its author wants it to fail then. A step that waits, or can be done without, is taken in, and
  * one further on is, too: its breaker may have closed by the time it comes.
  */
+import { partyName } from '@/lib/base/party-name'
 import { Problem } from '@/lib/base/problem'
 import type { Downstream } from '@/lib/breaker/terms'
 import { policyOf } from '@/lib/worker/circuit-entry'
@@ -14,13 +15,20 @@ import type { Installation } from './installation'
 export async function refuseOpenDependency(house: Installation, graph: WorkflowGraph): Promise<void> {
   for (const node of firstToFail(graph)) {
     const agent = node.config.agent as Downstream
-    const until = await house.circuits.refusedUntil(`workflow:${graph.name}`, agent, policyOf(node.circuit))
-    if (until === undefined) continue
-    const retryAfterS = Math.max(1, Math.ceil((until - house.ports.timer.now()) / 1000))
+    const caller = `workflow:${graph.name}` as const
+    const refused = await house.circuits.refusedUntil(caller, agent, policyOf(node.circuit))
+    if (!refused) continue
+    const retryAfterS = Math.max(1, Math.ceil((refused.until - house.ports.timer.now()) / 1000))
+    const when = refused.isHeld
+      ? 'until somebody answers the question about it; start the run then'
+      : `for ${retryAfterS} s more; start the run then`
     throw new Problem(
       'dependency_open',
-      `"${nodeLabel(node)}" comes first and calls ${agent}, whose breaker lets no call by; start the run in ${retryAfterS} s.`,
-      { error_type: 'circuit_open', downstream_agent: agent, retry_after_s: retryAfterS, retryAfterS },
+      `No run was started: "${nodeLabel(node)}" comes first and calls ${partyName(agent)}, whose breaker lets no call by ${when}.`,
+      {
+        ...{ error_type: 'circuit_open', downstream_agent: agent, retry_after_s: retryAfterS, retryAfterS },
+        waits_for_person: refused.isHeld,
+      },
     )
   }
 }

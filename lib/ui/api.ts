@@ -127,10 +127,11 @@ export function isApiProblem(error: unknown, code?: string): error is ApiProblem
 
 /**
  * True when the server refused, so that what was asked for was surely not done. A lost answer and a fault of the server
- * (5xx) leave that open.
+ * (5xx) leave that open; a breaker that keeps work out does not.
  */
 export function isRefusal(error: unknown): error is ApiProblem {
-  return error instanceof ApiProblem && error.status >= 400 && error.status < 500
+  if (!(error instanceof ApiProblem)) return false
+  return (error.status >= 400 && error.status < 500) || error.code === 'dependency_open'
 }
 
 /** The sentence to show for anything thrown. */

@@ -115,16 +115,20 @@ export class CircuitBook {
     return this.#probed(entry, who, call, judge, probe)
   }
 
-  /** When a call that would be refused now may be tried again, in ms; undefined where one may go. Nothing is counted or changed. */
+  /**
+   * When a call that would be refused now may be tried again, in ms, and whether a person has to answer first; undefined
+   * where one may go. Nothing is counted or changed.
+   */
   async refusedUntil(
     caller: Caller,
     downstream: Downstream,
     policy: CircuitPolicy,
-  ): Promise<number | undefined> {
+  ): Promise<{ until: number; isHeld: boolean } | undefined> {
     const entry = await this.#caughtUp(caller, downstream, policy)
     const { timer, mint } = this.#ports
-    const answer = permit(entry.state, timer.now(), mint(), entry.policy, this.#cache.isHeld(entry))
-    return answer.pass || answer.next ? undefined : answer.retryAt
+    const isHeld = this.#cache.isHeld(entry)
+    const answer = permit(entry.state, timer.now(), mint(), entry.policy, isHeld)
+    return answer.pass || answer.next ? undefined : { until: answer.retryAt, isHeld }
   }
 
   /** A person holds the circuit open or closed until then. Throws Problem `not_found`. */
