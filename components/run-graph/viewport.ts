@@ -1,11 +1,11 @@
 import { type GraphLayout, nodeSize, type Point } from '@/lib/view/layout-terms'
 
-/** Below this a step is a plain box: its words would be under 7 px. */
+/** Below this a step is a plain box: its words would be under 7 px. What fits at it is opened whole. */
 export const farZoom = 0.5
 /** A thousand steps are never put on one screen: at 20 % a box is still a box. */
 export const minZoom = 0.2
 export const maxZoom = 1.5
-/** Opening never shrinks words below reading size; what does not fit is panned to. */
+/** What does not fit even so opens at this, and is panned. */
 const readableZoom = 0.7
 /** At 100 % nothing grows: a graph of two steps is not a poster. */
 const naturalZoom = 1
@@ -28,10 +28,10 @@ export interface View {
   zoom: number
 }
 
-/** The view to open with: all of it if it can be read, else as much as can be read around `at`. */
+/** The view to open with: all of it if its words can be made out, else as much as reads well around `at`. */
 export function firstView(layout: GraphLayout, area: Area, at?: Point): View {
   const whole = zoomToFit(layout, area)
-  return whole >= readableZoom
+  return whole >= farZoom
     ? placed(layout, area, Math.min(whole, naturalZoom))
     : placed(layout, area, readableZoom, at ?? firstPoint(layout))
 }
