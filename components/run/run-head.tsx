@@ -85,7 +85,11 @@ export function RunHead({
       {waits && <WaitsBelow waits={waits} />}
       {fold.seq > 0 && !waits && (
         <span
-          className="flex min-w-0 items-center gap-2 max-md:order-last max-md:w-full max-md:flex-wrap max-md:pb-1.5"
+          className={cx(
+            'flex min-w-0 items-center gap-2 max-md:order-last max-md:w-full max-md:pb-1.5',
+            // Of a past moment all stands on one line: the page does not move while it is scrubbed.
+            past ? '[&_.motion-turn]:animate-none' : 'max-md:flex-wrap',
+          )}
           role="status"
           title={headline.why ? `${headline.words}: ${headline.why}` : headline.words}
         >
@@ -119,10 +123,12 @@ export function RunHead({
             {headline.why && `: ${headline.why}`}
           </StateMark>
           {past && (
-            <span className="shrink-0 text-ink-2 max-md:sr-only">
-              as it was at <time dateTime={new Date(asOf).toISOString()}>{clockTime(asOf)}</time>, token{' '}
-              <span className="num">{at.toLocaleString('en')}</span> of{' '}
-              <span className="num">{fold.seq.toLocaleString('en')}</span>
+            <span className="shrink-0 text-ink-2">
+              as it was at <time dateTime={new Date(asOf).toISOString()}>{clockTime(asOf)}</time>
+              <span className="max-md:sr-only">
+                , token <span className="num">{at.toLocaleString('en')}</span> of{' '}
+                <span className="num">{fold.seq.toLocaleString('en')}</span>
+              </span>
             </span>
           )}
         </span>

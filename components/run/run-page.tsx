@@ -202,6 +202,8 @@ const RunScreen = memo(function RunScreen({ run, detail, ledger, fold, coming, a
       <div
         className={cx(
           'grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] max-md:flex max-md:flex-col',
+          // What was at work then is not at work now.
+          past && '[&_.motion-turn]:animate-none',
           !wide && 'md:grid-cols-[minmax(0,1fr)_var(--inspector)]',
         )}
       >
