@@ -4,10 +4,11 @@
  * and below them what differs between the two. All of it is in the address (`a`, `b`, `artifact`, `row`), so that a link
  * shows the same. A run whose workflow has no artifacts shows what its steps gave, in the same way.
  */
-import { useMemo } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import { EmptyState } from '@/components/ui/empty-state'
 import { Kbd } from '@/components/ui/kbd'
 import { useShortcuts } from '@/lib/ui/shortcuts'
+import { useSmallScreen } from '@/lib/ui/small-screen'
 import type { RunFold } from '@/lib/view/run-fold'
 import type { RunDetail } from '@/lib/view/run-wire'
 import { TraceView } from '@/lib/view/trace-view'
@@ -18,7 +19,7 @@ import { Changed } from './marks'
 import { RowPanel } from './row-panel'
 import { focusRow, TraceTable } from './trace-table'
 import { useCursor } from './use-cursor'
-import { marksNow, rowFrom, useTraceMarks } from './use-trace-marks'
+import { marksNow, rowFrom, type TraceMarks, useTraceMarks } from './use-trace-marks'
 
 export function ArtifactsPane({
   run,
@@ -42,6 +43,7 @@ export function ArtifactsPane({
   const cursor = useCursor(at, (seq) => view.rowAt(seq) + 1 || undefined)
   const opened = rowFrom(marks.row, rows.length)
   const column = columnOf(view, marks.artifact, a, b)
+  const comparison = useComparisonFirst(marks, change)
 
   const goTo = (number: number) => {
     const row = rows[number - 1]
@@ -115,6 +117,7 @@ export function ArtifactsPane({
         <KeyLine hasArtifacts={view.hasArtifacts} />
         {rowA && rowB ? (
           <ComparePane
+            ref={comparison}
             run={run}
             view={view}
             a={rowA}
@@ -150,6 +153,22 @@ export function ArtifactsPane({
       )}
     </div>
   )
+}
+
+/**
+ * On a phone the values of a row cover the page, and the comparison is below the table. A link that names A and B is to
+ * show what differs between them, whatever its sender had open beside it.
+ */
+function useComparisonFirst(marks: TraceMarks, change: (change: TraceMarks) => void) {
+  const comparison = useRef<HTMLElement>(null)
+  const small = useSmallScreen()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is how the page opens; later the person leads
+  useEffect(() => {
+    if (!small || marks.a === undefined || marks.b === undefined) return
+    if (marks.row !== undefined) change({ row: undefined })
+    comparison.current?.scrollIntoView({ block: 'start' })
+  }, [])
+  return comparison
 }
 
 const text = (number: number | undefined) => (number === undefined ? undefined : String(number))

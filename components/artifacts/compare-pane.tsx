@@ -1,6 +1,6 @@
 'use client'
 import Link from 'next/link'
-import { type ReactNode, useMemo } from 'react'
+import { type ReactNode, type Ref, useMemo } from 'react'
 import { Button } from '@/components/ui/button'
 import { CopyId } from '@/components/ui/copy-id'
 import { cx } from '@/components/ui/cx'
@@ -18,6 +18,7 @@ import { changeWords, fromTo, sinceStart } from './trace-words'
 
 /** Positions A and B: what differs between them, and how. */
 export function ComparePane({
+  ref,
   run,
   view,
   a,
@@ -31,6 +32,7 @@ export function ComparePane({
   onSwap,
   onLayout,
 }: {
+  ref?: Ref<HTMLElement>
   run: string
   view: TraceView
   a: TraceRow
@@ -55,6 +57,7 @@ export function ComparePane({
   const [before, after] = useMemo(() => [entries(a), entries(b)], [a, b, column, run])
   return (
     <section
+      ref={ref}
       aria-label="Comparison of A and B"
       className="flex flex-1 flex-col gap-3 bg-canvas px-4 pb-4 pt-3 max-md:flex-none md:min-h-[340px]"
     >
