@@ -101,7 +101,7 @@ test('somebody without a role is told so on every page, and gets in with one', a
   await page.context().close()
 })
 
-test('of what was changed since it was asked, the change is shown first, and what is there now is decided on', async ({
+test('of what was changed since it was asked, what is there now is shown first and decided on', async ({
   page,
   api,
   house,
@@ -115,10 +115,11 @@ test('of what was changed since it was asked, the change is shown first, and wha
   writeFileSync(file(house), 'By somebody else.\n')
   await page.reload()
   await expect(note).toContainText('Approving does what “As it is now” shows')
-  await expect(note.getByRole('radio', { name: 'What changed' })).toBeChecked()
+  await expect(note.getByRole('radio', { name: 'As it is now' })).toBeChecked()
   await expect(page.getByText('By somebody else.')).toBeVisible()
   await isClean(page)
-  await note.getByRole('radio', { name: 'As it is now' }).click()
+  await note.getByRole('radio', { name: 'What changed' }).click()
+  await expect(page.getByRole('heading', { name: 'Changed by others since' })).toBeVisible()
   await expect(page.getByText('By somebody else.')).toBeVisible()
   await note.getByRole('radio', { name: 'As asked' }).click()
   await expect(page.getByText('By somebody else.')).toBeHidden()

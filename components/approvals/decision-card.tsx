@@ -239,22 +239,24 @@ function Preview({
       </p>
     )
   }
-  const drawn = (preview: ActionPreview) =>
+  const drawn = (preview: ActionPreview, isAct = true) =>
     preview.show === 'diff' ? (
       <Diff
         title={preview.title}
         before={preview.before}
         after={preview.after}
-        aside={aside}
+        aside={isAct && aside}
         context={compact ? 1 : 3}
         numbers={!compact}
       />
     ) : (
-      <TextBlock title={preview.title} text={preview.text} aside={aside} />
+      <TextBlock title={preview.title} text={preview.text} aside={isAct && aside} />
     )
   const seen = changed ?? (card.decision?.seen && { preview: card.decision.seen })
   if (!seen) return drawn(shown)
-  return <ChangedSinceAsked asked={shown} seen={seen} decided={card.decision} draw={drawn} />
+  return (
+    <ChangedSinceAsked asked={shown} target={card.target} seen={seen} decided={card.decision} draw={drawn} />
+  )
 }
 
 /** The target was looked at, and that told nothing. */

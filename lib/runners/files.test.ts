@@ -342,6 +342,13 @@ describe('write_file', () => {
     expect(readFileSync(inLab('x'), 'utf8')).toBe('old\n')
   })
 
+  test('tells a file that is not there from one that is empty', async () => {
+    const shown = async (name: string) => (await described(writes(`lab/${name}`, 'new\n'), effects())).preview
+    writeFileSync(inLab('empty'), '')
+    expect(await shown('empty')).not.toHaveProperty('absent')
+    expect(await shown('none')).toMatchObject({ before: '', absent: true })
+  })
+
   test('says when what stands there is not text, and when it is too long to compare', async () => {
     writeFileSync(inLab('x'), Buffer.from([0, 255, 1]))
     expect((await described(writes('lab/x', 'new'), effects())).preview).toMatchObject({

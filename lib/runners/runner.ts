@@ -43,9 +43,12 @@ export interface Action {
   undoSentence?: string
 }
 
-/** What a person sees before deciding. Texts are bounded to 256 KiB each. */
+/**
+ * What a person sees before deciding. Texts are bounded to 256 KiB each. `absent`: what would be changed is not there yet, and
+ * not only empty.
+ */
 export type Preview =
-  | { show: 'diff'; title: string; before: string; after: string }
+  | { show: 'diff'; title: string; before: string; after: string; absent?: true }
   | { show: 'text'; title: string; text: string }
 
 /** Where `*_from` paths are looked up: the run's input as `trigger`, and each finished node's output by its id. */

@@ -159,5 +159,5 @@ function previewOf(target: string, before: Buffer | undefined, after: Buffer): P
       text: previewText(`Too long for a comparison; the new content begins so:\n\n${becomes}`),
     }
   }
-  return { show: 'diff', title, before: was, after: becomes }
+  return { show: 'diff', title, before: was, after: becomes, ...(before === undefined && { absent: true }) }
 }

@@ -83,9 +83,9 @@ export interface ApprovalCard extends ApprovalRow {
   }
 }
 
-/** What a step would do. */
+/** What a step would do. `absent`: what it would change is not there yet, and not only empty. */
 export type ActionPreview =
-  | { show: 'diff'; title: string; before: string; after: string }
+  | { show: 'diff'; title: string; before: string; after: string; absent?: true }
   | { show: 'text'; title: string; text: string }
 
 /**
