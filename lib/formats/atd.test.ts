@@ -209,7 +209,9 @@ describe('extension members', () => {
 describe('refuses, with a place and a way to mend', () => {
   it.each([
     ['no JSON', 'hello', '1:1 atd_not_json  The text is not JSON. This is not a JSON value.'],
-    ['nothing', '', '1:1 atd_not_json  The text is not JSON. A value was expected here.'],
+    ['nothing', '', '1:1 atd_empty  The text is empty.'],
+    ['blanks', '\uFEFF \n\t', '1:1 atd_empty  The text is empty.'],
+    ['a value left out', '{"wf_id":}', '1:10 atd_not_json  The text is not JSON. A value was expected here.'],
     ['a list', '[]', '1:1 atd_not_object  A workflow descriptor is an object, and this is a list.'],
     [
       'a comment',

@@ -53,6 +53,10 @@ export function readStrictJson(text: string, prefix: string, bounds: ListBounds)
   if (!withinLength(text, say)) return nowhere
   // A byte order mark is no part of JSON, yet editors write it; a space has the same length.
   const json = text.startsWith('\uFEFF') ? ` ${text.slice(1)}` : text
+  if (json.trim() === '') {
+    say(0, 'empty', 'The text is empty.', 'Write a workflow.')
+    return nowhere
+  }
   if (!scan(json, bounds, say)) return nowhere
   const root = parse(json, say)
   if (!root) return nowhere

@@ -55,13 +55,11 @@ export async function importWorkflow(
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error')
   const [first] = errors
   if (!graph || first) {
-    const more = errors.length > 1 ? `, and ${errors.length - 1} more` : ''
     const place = first
       ? `line ${first.line}, column ${first.column}: ${first.message}`
       : 'it could not be read'
-    throw new Problem('workflow_invalid', `This is not a workflow that can run: ${place}${more}`, {
-      diagnostics,
-    })
+    const sentence = `This is not a workflow that can run: ${place}${moreWords(errors.length - 1)}`
+    throw new Problem('workflow_invalid', sentence, { diagnostics })
   }
   const record: WorkflowRecord = {
     version: versionOf(graph),
@@ -76,6 +74,12 @@ export async function importWorkflow(
   }
   const isNew = await installation.store.workflows.put(record)
   return { record, graph, diagnostics, isNew }
+}
+
+/** What follows the first error's sentence: ` 3 more errors are in "diagnostics".` */
+function moreWords(more: number): string {
+  if (more < 1) return ''
+  return more === 1 ? ' 1 more error is in "diagnostics".' : ` ${more} more errors are in "diagnostics".`
 }
 
 /** Keeps a graph that was made from a workflow as a version of its own, which stands in no list. */

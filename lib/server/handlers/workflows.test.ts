@@ -64,6 +64,18 @@ it('warns of what this installation would refuse, each with its place, wherever 
   expect(later.body.diagnostics).toMatchObject(told)
 })
 
+it.each([
+  [
+    { body: {} },
+    /^This is not a workflow that can run: line 1, column 1: The descriptor has no "nodes"\. \d more errors are in "diagnostics"\.$/,
+  ],
+  [{}, /^This is not a workflow that can run: line 1, column 1: The text is empty\.$/],
+])('refuses %j in whole sentences', async (asked, sentence) => {
+  const refused = await author.ask<{ detail: string }>(postWorkflow, 'POST', asked)
+  expect(refused.status).toBe(422)
+  expect(refused.body.detail).toMatch(sentence)
+})
+
 it('takes no text that is marked as a plan, and says where that is approved', async () => {
   const imported = (text: string) =>
     postWorkflow(
