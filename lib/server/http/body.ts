@@ -7,13 +7,14 @@ import type { Json } from '@/lib/base/json'
 import { Problem } from '@/lib/base/problem'
 import { keepable } from '@/lib/runners/kept-output'
 
+const mebibyte = 1_048_576
 /** Enough for any command; uploads name their own bound. */
-export const defaultMaxBodyBytes = 1_048_576
+export const defaultMaxBodyBytes = mebibyte
 /** Deeper than any document here: workflow descriptors nest about ten levels. */
 export const maxJsonDepth = 64
 
 /** Of a body that is too large so much is read and thrown away: who is cut off while sending never reads why. */
-const mostThrownAwayBytes = 128 * 1024 * 1024
+const mostThrownAwayBytes = 128 * mebibyte
 
 /** Reads a body of at most `maxBytes`. Throws Problem `body_too_large`. */
 export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
@@ -46,11 +47,15 @@ async function refuseLonger(
 function tooLarge(maxBytes: number): Problem {
   return new Problem(
     'body_too_large',
-    `The body is longer than ${maxBytes} bytes, the most that is taken here; send less.`,
-    {
-      maxBytes,
-    },
+    `The body is longer than ${sizeWords(maxBytes)}, the most that is taken here; send less.`,
+    { maxBytes },
   )
+}
+
+/** `1000 bytes`, `64 KiB (65536 bytes)`: whole units where the bytes make some. */
+function sizeWords(bytes: number): string {
+  const [unit, size] = bytes % mebibyte === 0 ? ['MiB', mebibyte] : ['KiB', 1024]
+  return bytes > 0 && bytes % size === 0 ? `${bytes / size} ${unit} (${bytes} bytes)` : `${bytes} bytes`
 }
 
 /** The media type without parameters, lower case. Throws Problem `unsupported_media_type` when it is not one of `accepted`. */

@@ -25,9 +25,23 @@ export function detailsOf(problem: Problem): ProblemDetails {
   }
 }
 
-/** `approval_decided` as a title: `Approval decided`. */
+/** Parts of codes that are no words, as a title says them. */
+const partWords = new Map([
+  ['ect', 'token'],
+  ['alg', 'algorithm'],
+  ['typ', 'type'],
+  ['ext', 'extension'],
+  ['jti', 'id'],
+  ['url', 'URL'],
+])
+
+/** `approval_decided` as a title: `Approval decided`; `ect_malformed`: `Token malformed`. */
 function titleOf(code: string): string {
-  return code.charAt(0).toUpperCase() + code.slice(1).replaceAll('_', ' ')
+  const title = code
+    .split('_')
+    .map((part) => partWords.get(part) ?? part)
+    .join(' ')
+  return title.charAt(0).toUpperCase() + title.slice(1)
 }
 
 /** The response to anything a handler threw. `where` is a method and a path without secrets. */

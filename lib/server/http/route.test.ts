@@ -6,6 +6,8 @@ import { z } from 'zod'
 import type { Principal } from '@/lib/auth/principal'
 import { Problem } from '@/lib/base/problem'
 import type { IdempotentAnswer } from '@/lib/engine/ports'
+import { readBytes } from './body'
+import { detailsOf } from './problem-response'
 import { type Edge, json, type RouteContext, routesFor } from './route'
 
 const ada: Principal = { kind: 'person', id: 'p1', name: 'ada', roles: ['operator'], session: 's1' }
@@ -80,6 +82,15 @@ async function refused(response: Response) {
   expect(details.status).toBe(response.status)
   return details
 }
+
+it.each([
+  ['ect_malformed', 'Token malformed'],
+  ['ect_alg_refused', 'Token algorithm refused'],
+  ['url_refused', 'URL refused'],
+  ['approval_decided', 'Approval decided'],
+] as const)('the code %s has the title "%s"', (code, title) => {
+  expect(detailsOf(new Problem(code, 'It was refused.')).title).toBe(title)
+})
 
 describe('who', () => {
   it('lets a signed-in person in and tells anyone else to sign in', async () => {
@@ -242,6 +253,19 @@ describe('what is sent', () => {
       maxBytes: 1_000,
     })
     expect(details.detail).toContain('longer than 1000 bytes')
+  })
+
+  it.each([
+    [9_437_184, 'longer than 9 MiB (9437184 bytes),'],
+    [65_536, 'longer than 64 KiB (65536 bytes),'],
+    [5_000_000, 'longer than 5000000 bytes,'],
+  ])('says a bound of %i bytes as people say sizes', async (maxBytes, words) => {
+    const upload = new Request('http://localhost/', {
+      method: 'POST',
+      headers: { 'content-length': String(maxBytes + 1) },
+      body: 'x',
+    })
+    await expect(readBytes(upload, maxBytes)).rejects.toThrow(words)
   })
 
   it('refuses another media type, broken text, and nesting that is too deep', async () => {
