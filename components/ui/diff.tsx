@@ -1,7 +1,7 @@
 'use client'
 import { type ReactNode, useMemo, useState } from 'react'
 import { count } from '@/lib/ui/format-time'
-import { diffRows, foldRows } from '@/lib/view/diff/text-diff'
+import { diffRows, foldRows, lineWords } from '@/lib/view/diff/text-diff'
 import { cx } from './cx'
 import { DiffHead, DiffLine, lineKey } from './diff-line'
 
@@ -35,15 +35,7 @@ export function Diff({
   const shown = all ? folded : folded.slice(0, rowsAtFirst)
   return (
     <figure className="overflow-hidden rounded-r2 border bg-surface">
-      <DiffHead
-        title={title}
-        words={
-          found.changes === 0
-            ? 'nothing changes'
-            : `${count(found.changes, 'line changes', 'lines change')}, ${found.same.toLocaleString('en')} stay`
-        }
-        aside={aside}
-      />
+      <DiffHead title={title} words={lineWords(found)} aside={aside} />
       <section
         className="ring-inside overflow-x-auto py-1"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.

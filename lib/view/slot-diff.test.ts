@@ -25,7 +25,7 @@ describe('a slot at two moments', () => {
     const text = (...values: string[]) =>
       values.map((one) => ({ mediaType: 'text/markdown', bytes: utf8(one) }))
     expect(slotDiff('append', text('one'), text('one', 'two'))).toMatchObject({
-      words: '1 line changes, 1 stay',
+      words: '1 line changes, 1 stays',
     })
     const json = (...values: unknown[]) =>
       values.map((one) => ({ mediaType: 'application/json', bytes: utf8(JSON.stringify(one)) }))

@@ -146,6 +146,14 @@ function lastBreakOf(before: string, after: string): DiffRows['lastBreak'] {
   return here === there ? undefined : here ? 'before' : 'after'
 }
 
+/** How much differs: `1 line changes, 3 stay`; what is none is not named. */
+export function lineWords({ changes, same, lastBreak }: DiffRows): string {
+  if (changes === 0) return lastBreak ? 'only the last line break differs' : 'nothing changes'
+  const change = `${changes.toLocaleString('en')} ${changes === 1 ? 'line changes' : 'lines change'}`
+  if (same === 0) return change
+  return `${change}, ${same.toLocaleString('en')} ${same === 1 ? 'stays' : 'stay'}`
+}
+
 type FoldedRow = DiffRow | { kind: 'fold'; rows: DiffRow[] }
 
 /** Rows with the long unchanged stretches folded: only `context` lines stay around each change. */

@@ -13,8 +13,9 @@ describe('a diff of two values', () => {
     })
     expect(valueDiff(text('a\nb'), text('a\nc'))).toMatchObject({
       by: 'line',
-      words: '1 line changes, 1 stay',
+      words: '1 line changes, 1 stays',
     })
+    expect(valueDiff(text('a'), text('b'))).toMatchObject({ words: '1 line changes' })
   })
   it('takes a value that is missing for missing', () => {
     const found = valueDiff(undefined, json({ pass: 2 }))

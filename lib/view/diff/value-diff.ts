@@ -6,7 +6,7 @@
 import { contentOf, hexRows, sizeWords, type ValueContent } from '../value-content'
 import { jsonDiff } from './json-diff'
 import { jsonRows, linesOf } from './json-rows'
-import { type DiffRow, type DiffRows, diffRows } from './text-diff'
+import { type DiffRow, type DiffRows, diffRows, lineWords } from './text-diff'
 
 /** Bytes of a value, whole. */
 export interface ComparedValue {
@@ -100,12 +100,6 @@ function structureWords({
     removed > 0 && `${removed.toLocaleString('en')} removed`,
   ].filter(Boolean)
   return parts.length === 0 ? 'the same value' : parts.join(', ')
-}
-
-function lineWords({ changes, same, lastBreak }: DiffRows): string {
-  if (changes === 0 && lastBreak) return 'only the last line break differs'
-  if (changes === 0) return 'nothing changes'
-  return `${counted(changes, 'line')} ${changes === 1 ? 'changes' : 'change'}, ${same.toLocaleString('en')} stay`
 }
 
 function counted(n: number, one: string): string {
