@@ -182,7 +182,7 @@ test('an agent of the lab that was made to fail says so in the list, and is set 
     await page.goto('/agents')
     await expect(mailer).toContainText('Made to fail: Answers late')
     await isClean(page)
-    await page.getByRole('button', { name: 'Set mailer right' }).click()
+    await page.getByRole('button', { name: 'Set it right: mailer' }).click()
     await expect(page.getByText('mailer works again').first()).toBeVisible()
     await expect(mailer).not.toContainText('Made to fail')
   } finally {

@@ -52,10 +52,10 @@ export function SetRight({ name, brief = false }: { name: string; brief?: boolea
     <Button
       size={brief ? 'sm' : 'md'}
       busy={isPending}
-      aria-label={brief ? `Set ${name} right` : undefined}
+      aria-label={brief ? `Set it right: ${name}` : undefined}
       onClick={() => make('none')}
     >
-      {brief ? 'Set right' : 'Set it right'}
+      Set it right
     </Button>
   )
 }
