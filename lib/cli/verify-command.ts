@@ -73,7 +73,9 @@ export function tell(bundle: string, verdict: BundleVerdict, keysFile: string | 
     console.log(`  checked against your keys in ${keysFile}`)
     return
   }
-  console.log('  checked against the keys in the bundle itself: it is whole, and whose it is they alone say:')
+  console.log(
+    '  checked against the keys in the bundle itself: it is whole, but only these keys say who signed it:',
+  )
   for (const { kid, thumbprint } of verdict.keys) console.log(`    ${kid}  ${thumbprint}`)
   console.log('  compare the thumbprint with the installation’s, or give its keys with --keys')
 }
