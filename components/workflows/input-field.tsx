@@ -35,7 +35,7 @@ export function InputField({
     <Field
       label={field.label}
       help={field.help || undefined}
-      error={fault && `${field.label} ${fault}.`}
+      error={fault && `“${field.label}” ${fault}.`}
       optional={!field.required}
     >
       {(ids) => {
