@@ -207,7 +207,7 @@ function Circuits({ agent, circuits }: { agent: AgentRow; circuits: CircuitRow[]
             ) : (
               <span className="tabular-nums text-ink-3">{percent(row.errorRate)} failed</span>
             )}
-            <BreakerMark shown={row.shown} className="w-28" />
+            <BreakerMark shown={row.shown} className="w-28 justify-end" />
           </Link>
         </li>
       ))}
