@@ -109,6 +109,7 @@ export function ArtifactsPane({
             cursor={cursor.row}
             at={at}
             column={column}
+            narrow={openedRow !== undefined}
             onCursor={goTo}
             onMark={mark}
             onOpen={open}

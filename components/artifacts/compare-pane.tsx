@@ -14,7 +14,7 @@ import type { DiffLayout } from './diff-view'
 import { Position } from './marks'
 import { useShort } from './short-value-of'
 import { SlotCompared } from './slot-compared'
-import { changeWords, fromTo, sinceStart } from './trace-words'
+import { changeWords, fromTo, sinceStart, unchangedWords } from './trace-words'
 
 /** Positions A and B: what differs between them, and how. */
 export function ComparePane({
@@ -50,7 +50,11 @@ export function ComparePane({
   const small = useSmallScreen()
   const columns = view.columns.map((one, index) => ({ one, index }))
   const differing = columns.filter(({ index }) => !view.isSame(a, b, index))
-  const same = columns.filter(({ index }) => view.isSame(a, b, index))
+  const unchanged = unchangedWords(
+    columns
+      .filter(({ index }) => view.isSame(a, b, index))
+      .map(({ one, index }) => ({ name: one.name, missing: !view.value(b, index).last })),
+  )
   const chosen = view.columns[column]
   const entries = (row: TraceRow) => view.entries(row, column)?.map((ref) => ({ ...ref, run }))
   // biome-ignore lint/correctness/useExhaustiveDependencies: the rows are replaced when they change
@@ -102,11 +106,12 @@ export function ComparePane({
               <Change run={run} view={view} a={a} b={b} column={index} />
             </Differing>
           ))}
-          {same.length > 0 && differing.length > 0 && (
-            <p className="mt-2 text-t1 text-ink-3 [overflow-wrap:anywhere]">
-              The same: {same.map(({ one }) => one.name).join(', ')}
-            </p>
-          )}
+          {differing.length > 0 &&
+            unchanged.map((words) => (
+              <p key={words} className="mt-2 text-t1 text-ink-3 [overflow-wrap:anywhere]">
+                {words}
+              </p>
+            ))}
           {chosen && <SlotFacts view={view} a={a} b={b} column={column} />}
         </nav>
         {chosen && (

@@ -18,6 +18,9 @@ const rowHeights = { desk: 32, phone: 48 }
 /** Px: what the columns before and after the artifacts need, and an artifact's least. */
 const fixedWidth = 640
 const columnWidth = 190
+/** Px, the same beside the open values of a row: visit and event stand there. */
+const narrowFixedWidth = 380
+const narrowColumnWidth = 132
 const wideOnly = 'max-md:hidden'
 const veryWideOnly = 'max-[1599px]:hidden'
 
@@ -34,6 +37,8 @@ export interface TraceTableProps {
   at: number | undefined
   /** The column that is compared; the only one on a phone. */
   column: number
+  /** The values of a row are open beside the table: it keeps to what tells rows apart. */
+  narrow: boolean
   onCursor: (row: number) => void
   onMark: (which: 'a' | 'b', row: number) => void
   onOpen: (row: number, column?: number) => void
@@ -41,7 +46,7 @@ export interface TraceTableProps {
 
 /** A row for each entry of a node, and what the run knew there. Only rows in sight are in the page. */
 export function TraceTable(props: TraceTableProps) {
-  const { view, labelOf, cursor } = props
+  const { view, labelOf, cursor, narrow } = props
   const scroller = useRef<HTMLElement>(null)
   const small = useSmallScreen()
   const rowHeight = small ? rowHeights.phone : rowHeights.desk
@@ -78,7 +83,7 @@ export function TraceTable(props: TraceTableProps) {
         aria-label={view.hasArtifacts ? 'Artifacts at each transition' : 'Output of each step'}
         aria-rowcount={rows.length + 1}
         className="table-fixed"
-        style={small ? undefined : { minWidth: fixedWidth + shownColumns.length * columnWidth }}
+        style={small ? undefined : { minWidth: leastWidth(shownColumns.length, narrow) }}
       >
         <thead>
           <tr>
@@ -89,15 +94,21 @@ export function TraceTable(props: TraceTableProps) {
               #
             </Th>
             <Th className={view.hasArtifacts ? 'md:w-[176px]' : 'md:w-[300px]'}>Transition</Th>
-            <Th className={cx('w-20', wideOnly)}>Visit</Th>
-            <Th className={cx('w-[150px]', wideOnly)}>Event</Th>
-            <Th className={cx('w-36', veryWideOnly)}>Fired by</Th>
+            {!narrow && (
+              <>
+                <Th className={cx('w-20', wideOnly)}>Visit</Th>
+                <Th className={cx('w-[150px]', wideOnly)}>Event</Th>
+                <Th className={cx('w-36', veryWideOnly)}>Fired by</Th>
+              </>
+            )}
             {shownColumns.map(({ column }) => (
               <Th key={column.name} className="truncate pl-[26px]">
-                <span className="mono text-ink-2" title={column.mediaType}>
+                <span className="mono text-ink-2" title={`${column.name}, ${column.mediaType}`}>
                   {column.name}
                 </span>
-                {column.of === 'artifact' && <span className="ml-2 max-md:hidden">{column.mode}</span>}
+                {column.of === 'artifact' && !narrow && (
+                  <span className="ml-2 max-md:hidden">{column.mode}</span>
+                )}
               </Th>
             ))}
             <Th numeric className="w-[72px] md:w-20">
@@ -129,6 +140,11 @@ export function TraceTable(props: TraceTableProps) {
   )
 }
 
+/** Px: narrower, the table is moved sideways. */
+function leastWidth(columns: number, narrow: boolean): number {
+  return narrow ? narrowFixedWidth + columns * narrowColumnWidth : fixedWidth + columns * columnWidth
+}
+
 const rowId = (number: number) => `trace-row-${number}`
 
 /** Gives a row the focus, once it is drawn. */
@@ -149,12 +165,11 @@ interface RowProps extends TraceTableProps {
 function Row(props: RowProps) {
   const { row, label, columns, a, b, cursor, at, startedAt, focusable } = props
   const { number, transition } = row
-  const { visit, bound, event, firedBy, insteadOf, leftAt } = transition
+  const { visit, insteadOf, leftAt } = transition
   const isA = number === a
   const isB = number === b
   const later = at !== undefined && transition.seq > at
   const quiet = later || leftAt !== undefined
-  const fired = firedWords(firedBy)
   return (
     <tr
       aria-rowindex={number + 1}
@@ -195,7 +210,11 @@ function Row(props: RowProps) {
           )}
           <span aria-hidden="true">→ </span>
           {label}
-          {visit > 1 && <span className="num ml-1.5 font-regular text-ink-3 md:hidden">{visit}</span>}
+          {visit > 1 && (
+            <span className={cx('num ml-1.5 font-regular text-ink-3', !props.narrow && 'md:hidden')}>
+              {visit}
+            </span>
+          )}
         </button>
         {insteadOf && insteadOf.length > 0 && (
           <span
@@ -206,6 +225,22 @@ function Row(props: RowProps) {
           </span>
         )}
       </Td>
+      {!props.narrow && <Transition row={row} />}
+      {columns.map(({ column, index }) => (
+        <Cell key={column.name} {...props} of={column} index={index} />
+      ))}
+      <Td numeric className="text-ink-3" title={absoluteTime(transition.at)}>
+        {sinceStart(transition.at - startedAt)}
+      </Td>
+    </tr>
+  )
+}
+
+/** The visit, the event that led to it, and who fired it. */
+function Transition({ row: { transition } }: { row: TraceRow }) {
+  const { visit, bound, event, firedBy, leftAt } = transition
+  return (
+    <>
       <Td className={cx('num text-ink-3', wideOnly)}>
         {bound !== undefined ? `${visit} of ${bound}` : visit > 1 ? visit : ''}
       </Td>
@@ -215,15 +250,9 @@ function Row(props: RowProps) {
           : `${event ?? ''} taken back`}
       </Td>
       <Td className={cx('truncate text-ink-3', veryWideOnly)}>
-        {fired ?? ('who' in firedBy && <Who id={firedBy.who} />)}
+        {firedWords(firedBy) ?? ('who' in firedBy && <Who id={firedBy.who} />)}
       </Td>
-      {columns.map(({ column, index }) => (
-        <Cell key={column.name} {...props} of={column} index={index} />
-      ))}
-      <Td numeric className="text-ink-3" title={absoluteTime(transition.at)}>
-        {sinceStart(transition.at - startedAt)}
-      </Td>
-    </tr>
+    </>
   )
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { changeWords, fromTo, sinceStart } from './trace-words'
+import { changeWords, fromTo, sinceStart, unchangedWords } from './trace-words'
 
 it('says when a row was reached as people read clocks', () => {
   expect([0, 38_200, 130_000, 848_000, 6_720_000].map(sinceStart)).toEqual([
@@ -23,4 +23,13 @@ it('tells missing from everything else', () => {
   expect(changeWords(column, value(1), none)).toBe('missing at B')
   expect(changeWords(column, value(1), value(2))).toBe('1 entry more')
   expect(changeWords({ ...column, mode: 'replace' }, value(1), value(2))).toBeUndefined()
+})
+it('does not call the same what is missing at both', () => {
+  const [commit, report] = [
+    { name: 'commit', missing: false },
+    { name: 'report', missing: true },
+  ]
+  expect(unchangedWords([report, commit])).toEqual(['The same: commit', 'Missing at both: report'])
+  expect(unchangedWords([report])).toEqual(['Missing at both: report'])
+  expect(unchangedWords([])).toEqual([])
 })

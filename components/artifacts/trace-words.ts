@@ -44,6 +44,15 @@ export function changeWords(column: TraceColumn, a: TraceValue, b: TraceValue): 
   return more > 0 ? `${count(more, 'entry', 'entries')} more` : `${count(-more, 'entry', 'entries')} fewer`
 }
 
+/** What does not differ, in a line each: "The same: commit", "Missing at both: report". Nothing that nobody wrote is the same. */
+export function unchangedWords(columns: readonly { name: string; missing: boolean }[]): string[] {
+  const listed = (words: string, missing: boolean) => {
+    const names = columns.filter((column) => column.missing === missing).map(({ name }) => name)
+    return names.length > 0 ? [`${words}: ${names.join(', ')}`] : []
+  }
+  return [...listed('The same', false), ...listed('Missing at both', true)]
+}
+
 /** "2/5 pass" and "5/5 pass" as "2/5 to 5/5 pass": what both end with is said once. */
 export function fromTo(a: string, b: string): string {
   if (a === b) return `both ${a}`

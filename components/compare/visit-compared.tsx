@@ -10,7 +10,7 @@ import type { StoredRef } from '@/lib/ui/value-terms'
 import type { TraceRow } from '@/lib/view/artifact-trace'
 import { artifactsOf, type ComparedVisit } from '@/lib/view/compare-runs'
 import type { TraceView } from '@/lib/view/trace-view'
-import { nameOf } from './words'
+import { nameOf, standingWords } from './words'
 
 /** One visit in both runs: what it gave and what it found, and the diff of the one that is chosen. */
 export function VisitCompared({
@@ -86,7 +86,9 @@ export function VisitCompared({
               onClick={() => onOf(name)}
             >
               <b className="mono block truncate leading-5">{name}</b>
-              <span className="block truncate text-t1 text-ink-3">{standing(visit, name, differing)}</span>
+              <span className="block truncate text-t1 text-ink-3">
+                {standingWords(visit, differing.has(name), !refsOf(run, a, visit.a, name))}
+              </span>
             </button>
           ))}
         </nav>
@@ -111,12 +113,6 @@ export function VisitCompared({
       </p>
     </section>
   )
-}
-
-function standing(visit: ComparedVisit, name: string, differing: ReadonlySet<string>): string {
-  if (!visit.b) return 'only in A'
-  if (!visit.a) return 'only in B'
-  return differing.has(name) ? 'differs' : 'the same'
 }
 
 /** The stored entries of a value; undefined where it is missing. */

@@ -11,3 +11,11 @@ export function differenceWords({ a, b, differs }: ComparedVisit): string {
 export function nameOf(difference: RunDifference): string {
   return typeof difference === 'string' ? difference : difference.artifact
 }
+
+/** How one value of a visit stands. `missing`: run A has none, so where it does not differ neither run has one. */
+export function standingWords({ a, b }: ComparedVisit, differs: boolean, missing: boolean): string {
+  if (!b) return 'only in A'
+  if (!a) return 'only in B'
+  if (differs) return 'differs'
+  return missing ? 'missing in both' : 'the same'
+}
