@@ -8,6 +8,7 @@ import {
   effectsWords,
   isDangerous,
   positionWords,
+  timesOfEach,
 } from './fork-words'
 import { draftOf, draftState } from './value-draft'
 
@@ -91,6 +92,19 @@ describe('the words of a fork', () => {
     )
     expect(isDangerous(plan({ effects: mixed }))).toBe(true)
     expect(isDangerous(plan({ effects: [effect('a')] }))).toBe(false)
+  })
+})
+
+describe('the same change made more than once', () => {
+  it('is said once, with each time it was made', () => {
+    const tests = effect('run_tests')
+    const again = effect('run_tests', { run: 'run_2' })
+    expect(timesOfEach([tests, effect('push'), again])).toEqual([[tests, again], [effect('push')]])
+  })
+
+  it('is not the same when it became of it something else, or it was done to something else', () => {
+    const of = (more: Partial<ForkEffect>) => effect('push', more)
+    expect(timesOfEach([of({}), of({ happened: 'rolled_back' }), of({ target: 'other' })])).toHaveLength(3)
   })
 })
 

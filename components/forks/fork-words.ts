@@ -59,6 +59,19 @@ export function effectGroups(effects: readonly ForkEffect[]): EffectGroup[] {
   return groups.filter((group) => group.effects.length > 0)
 }
 
+/** The same change, made by the same step more than once, is one with its times; in the order of the first of each. */
+export function timesOfEach(effects: readonly ForkEffect[]): [ForkEffect, ...ForkEffect[]][] {
+  const each = new Map<string, [ForkEffect, ...ForkEffect[]]>()
+  for (const effect of effects) {
+    const { workflow, node, sentence, target, happened } = effect
+    const key = JSON.stringify([workflow, node, sentence, target, happened])
+    const times = each.get(key)
+    if (times) times.push(effect)
+    else each.set(key, [effect])
+  }
+  return [...each.values()]
+}
+
 /** What became of it in the original; nothing where it simply happened. */
 export function happenedWords(happened: ForkEffect['happened']): string | undefined {
   switch (happened) {
