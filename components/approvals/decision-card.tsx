@@ -16,7 +16,6 @@ import { useOpened } from '@/lib/ui/opened'
 import { shortId } from '@/lib/ui/short-id'
 import { useShortcuts } from '@/lib/ui/shortcuts'
 import type { ActionPreview, ApprovalCard } from '@/lib/view/approval-wire'
-import { asSentence } from '@/lib/view/plain-words'
 import { waysFrom } from './about-facts'
 import { AnswerDialog } from './answer-dialog'
 import { type ChangedPreview, ChangedSinceAsked } from './changed-since-asked'
@@ -25,6 +24,7 @@ import { Decided } from './decided'
 import { DeadlineSentence, DecisionFacts } from './decision-facts'
 import { EditChange } from './edit-change'
 import { EventActs } from './event-acts'
+import { Untold } from './untold'
 import { askOf, headlineOf, verdictKeys, wordsOf } from './words'
 import { WouldUndo } from './would-undo'
 
@@ -97,8 +97,8 @@ export function DecisionCard({
           <Unbroken text={headlineOf(card)} />
         </h2>
         {!compact && <Whose card={card} />}
+        {untold && open && <Untold approval={card.id} why={untold} changed={changed !== undefined} />}
         <Preview card={card} changed={changed} compact={compact} />
-        {untold && open && <Untold why={untold} changed={changed !== undefined} />}
         <WouldUndo card={card} compact={compact} />
         <DecisionFacts card={asOfNow(card, changed)} compact={compact} />
         {!compact && <span className="flex-1 md:hidden" />}
@@ -256,15 +256,6 @@ function Preview({
   if (!seen) return drawn(shown)
   return (
     <ChangedSinceAsked asked={shown} target={card.target} seen={seen} decided={card.decision} draw={drawn} />
-  )
-}
-
-/** The target was looked at, and that told nothing. */
-function Untold({ why, changed }: { why: string; changed: boolean }) {
-  return (
-    <p role="note" className="mt-2 text-t1 text-ink-2 [overflow-wrap:anywhere]">
-      Nobody can tell whether it is still as {changed ? 'shown' : 'asked'}: {asSentence(why)}
-    </p>
   )
 }
 
