@@ -76,10 +76,10 @@ export async function importWorkflow(
   return { record, graph, diagnostics, isNew }
 }
 
-/** What follows the first error's sentence: ` 3 more errors are in "diagnostics".` */
+/** What follows the first error's sentence: ` There are 3 more errors.` */
 function moreWords(more: number): string {
   if (more < 1) return ''
-  return more === 1 ? ' 1 more error is in "diagnostics".' : ` ${more} more errors are in "diagnostics".`
+  return more === 1 ? ' There is 1 more error.' : ` There are ${more} more errors.`
 }
 
 /** Keeps a graph that was made from a workflow as a version of its own, which stands in no list. */

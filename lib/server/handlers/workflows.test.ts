@@ -67,7 +67,7 @@ it('warns of what this installation would refuse, each with its place, wherever 
 it.each([
   [
     { body: {} },
-    /^This is not a workflow that can run: line 1, column 1: The descriptor has no "nodes"\. \d more errors are in "diagnostics"\.$/,
+    /^This is not a workflow that can run: line 1, column 1: The descriptor has no "nodes"\. There are 3 more errors\.$/,
   ],
   [{}, /^This is not a workflow that can run: line 1, column 1: The text is empty\.$/],
 ])('refuses %j in whole sentences', async (asked, sentence) => {
