@@ -11,24 +11,22 @@ import { Kbd } from '@/components/ui/kbd'
 import { Menu, MenuChoice } from '@/components/ui/menu'
 import { PageHelp } from '@/components/ui/page-help'
 import { Skeleton } from '@/components/ui/skeleton'
-import type { ApprovalKind } from '@/lib/hitl/terms'
 import { count } from '@/lib/ui/format-time'
 import type { ApprovalShow } from '@/lib/ui/keys'
 import { links } from '@/lib/ui/links'
 import { useOpened } from '@/lib/ui/opened'
-import { useApprovals } from '@/lib/ui/queries'
+import { useApproval, useApprovals } from '@/lib/ui/queries'
 import { useShortcuts } from '@/lib/ui/shortcuts'
-import type { ApprovalRow } from '@/lib/view/approval-wire'
+import { answerKeys } from './answer-keys'
 import { Decision } from './decision'
 import { InboxItem } from './inbox-item'
 import { byUrgency } from './urgency'
-import { verdictKeys } from './words'
 
 const keyWords: [string, string][] = [
   ['j k', 'next and previous question'],
   ['a', 'approve, or the first answer; held where it cannot be undone'],
   ['x', 'refuse, or the second answer'],
-  ['d n', 'the third and fourth answer, where there are any'],
+  ['d n p', 'the third to the fifth answer, where there are any'],
   ['1 … 9', 'give a state its event'],
   ['e', 'edit the change, then approve it'],
   ['m', 'write a comment'],
@@ -36,6 +34,9 @@ const keyWords: [string, string][] = [
   ['t', 'its tokens'],
   ['c', 'its checkpoint'],
   ['g', 'the run’s graph'],
+  ['v', 'the rollback it is about, with its votes'],
+  ['r', 'roll back from what it is about'],
+  ['b', 'the breakers it is about'],
 ]
 
 const showWords: Record<ApprovalShow, string> = { open: 'Open', decided: 'Decided' }
@@ -69,6 +70,7 @@ export function Inbox() {
     if (wasEmpty.current) setArrived(first)
   }, [rows, item, pinned, first])
   const selected = item ?? pinned
+  const card = useApproval(selected).data
 
   const go = useCallback(
     (id: string | undefined, how: 'push' | 'replace', by: 'person' | 'itself' = 'person') => {
@@ -172,7 +174,7 @@ export function Inbox() {
           <span>
             <Kbd>j</Kbd> <Kbd>k</Kbd> move
           </span>
-          {answerKeys(rows?.[index]).map(([key, word]) => (
+          {answerKeys(card).map(([key, word]) => (
             <span key={key}>
               <Kbd>{key}</Kbd> {word}
             </span>
@@ -220,28 +222,6 @@ function openWords(n: number, isPast: boolean): string {
   return isPast
     ? count(n, 'question waited', 'questions waited')
     : count(n, 'question waits', 'questions wait')
-}
-
-const answers: Record<ApprovalKind, string[]> = {
-  approval: ['approve', 'refuse'],
-  outcome_unknown: ['took effect', 'did not'],
-  irreversible_failed: ['acknowledge'],
-  rollback_escalated: ['acknowledge'],
-  rollback_failed: ['acknowledge'],
-  rollback_unprepared: ['go on without', 'call off', 'hand on', 'ask again'],
-  rollback_critical: ['let the rollback go on', 'call it off'],
-  cascade: ['acknowledge'],
-  circuit: ['let one probe go', 'keep it open'],
-  agent_error: ['acknowledge'],
-  resource_exhausted: ['acknowledge'],
-  event: ['give the event'],
-}
-
-/** The keys that answer the question on screen; none where this person cannot answer it. */
-function answerKeys(row: ApprovalRow | undefined): [key: string, word: string][] {
-  if (row?.state !== 'open' || !row.mayDecide) return []
-  if (row.kind === 'event') return [['1 … 9', 'give the event']]
-  return answers[row.kind].map((word, at) => [verdictKeys[at] ?? '', word])
 }
 
 function NothingHere({ show, phone = false }: { show: ApprovalShow; phone?: boolean }) {

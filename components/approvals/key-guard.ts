@@ -15,7 +15,7 @@ export interface Act {
 export type Guarded = 'swallowed' | 'aware' | 'nothing'
 
 /** Keys that answer a question, or open what answers it (words.ts, event-acts.tsx). */
-const answers = /^[axdne1-9]$/
+const answers = /^[axdnpe1-9]$/
 
 /**
  * What an act means while a question is on screen that came there by itself. A key that answers was meant for the question
