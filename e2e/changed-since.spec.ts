@@ -71,7 +71,7 @@ test('what another run changed since is not put back without a word', async ({ p
 
   await test.step('rolled back as it is, somebody is asked and nothing is done', async () => {
     await hold(page, /^Ask first about 1 step whose target was changed since/)
-    await expect(row).toContainText(/cannot prepare\s*: it is not as this run left it/)
+    await expect(row).toContainText(/cannot prepare\s*: its target was changed since/)
     const decision = page.getByRole('region', { name: 'Decision' })
     await expect(decision).toContainText(`by "Steer the traffic" of steer-71 in ${short(second)} on `)
     await decision.getByRole('button', { name: 'Call it off' }).click()
@@ -92,7 +92,7 @@ test('what another run changed since is not put back without a word', async ({ p
   await test.step('asked about it, whoever answers so with a reason has it put back, and their name stands there', async () => {
     await hold(page, /^Ask first about 1 step whose target was changed since/)
     await expect(status(page)).toContainText('Waits for operator')
-    const undone = page.getByRole('region', { name: 'What putting back would undo' })
+    const undone = page.getByRole('region', { name: 'What putting it back would undo' })
     await expect(undone).toContainText('As dns-steering tells it')
     await expect(undone.getByRole('region', { name: 'Changes of weights.json' })).toContainText(
       'removed: "transit-b": 71',
@@ -172,7 +172,7 @@ test('what putting a file back would undo is shown before it is decided', async 
       .getByRole('link', { name: /Write the uplinks/ })
       .first()
       .click()
-    const shown = page.getByRole('region', { name: 'What putting back would undo' })
+    const shown = page.getByRole('region', { name: 'What putting it back would undo' })
     await expect(lines(shown)).toContainText('removed: mtu 1400')
     await isClean(page)
     rmSync(at)

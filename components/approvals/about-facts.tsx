@@ -22,7 +22,7 @@ import type {
   AboutRollback,
   QuestionAbout,
 } from '@/lib/view/question-wire'
-import { afterCallingOff, cannotWords, listed, verdictNames } from './words'
+import { afterCallingOff, listed, verdictNames, whyCannot } from './words'
 
 /** Names of agents and breakers that a card lists; the rest are counted. */
 const listedAtMost = 8
@@ -69,34 +69,40 @@ function RollbackThen({ about }: { about: AboutRollback }) {
 function Cannot({ about: { cannot } }: { about: AboutRollback }) {
   const rest = cannot.length - listedAtMost
   return (
-    <Fact label="Cannot">
+    <Fact label="In the way">
       <ul>
         {cannot
           .slice(0, listedAtMost)
-          .map(({ node, visit, label, agent, here, runs, why, description, conflict, changedBy }) => (
-            <li key={`${visit} ${node}`} className="mb-1 last:mb-0">
-              <Holder part={{ agent: here ? undefined : agent, ...(here && runs && { runs }) }} />, for “
-              {label}”: {why ? cannotWords[why] : 'it gave no reason'}.{' '}
-              {description && <Sub>{asSentence(description)}</Sub>}
-              {changedBy && (
-                <>
-                  {' '}
-                  <Link
-                    href={links.run(changedBy.run, { node: changedBy.node })}
-                    className="underline decoration-line-strong underline-offset-4 hover:decoration-ink"
-                  >
-                    See what it did
-                  </Link>
-                </>
-              )}
-              {conflict !== undefined && (
-                <>
-                  {' '}
-                  <Sub>Rollback</Sub> <span className="mono text-ink-3">{shortId(conflict)}</span>
-                </>
-              )}
-            </li>
-          ))}
+          .map(
+            ({ node, visit, label, agent, here, runs, why, description, conflict, changed, changedBy }) => (
+              <li key={`${visit} ${node}`} className="mb-1 last:mb-0">
+                {here && !runs ? (
+                  'This installation'
+                ) : (
+                  <Holder part={{ agent: here ? undefined : agent, ...(here && runs && { runs }) }} />
+                )}{' '}
+                cannot take back “{label}”: {whyCannot(why, changed === true)}.{' '}
+                {description && <Sub>{asSentence(description)}</Sub>}
+                {changedBy && (
+                  <>
+                    {' '}
+                    <Link
+                      href={links.run(changedBy.run, { node: changedBy.node })}
+                      className="underline decoration-line-strong underline-offset-4 hover:decoration-ink"
+                    >
+                      See what it did
+                    </Link>
+                  </>
+                )}
+                {conflict !== undefined && (
+                  <>
+                    {' '}
+                    <Sub>Rollback</Sub> <span className="mono text-ink-3">{shortId(conflict)}</span>
+                  </>
+                )}
+              </li>
+            ),
+          )}
         {rest > 0 && <li className="text-ink-3">and {rest} more</li>}
       </ul>
     </Fact>

@@ -77,8 +77,13 @@ const named = (verb: string) => (card: Asked) => `${verb} “${card.label}”`
 /** What is only taken note of: nothing is approved by it. */
 const noted = new Set<ApprovalKind>(['cascade', 'agent_error', 'resource_exhausted'])
 
-/** Why an agent cannot prepare, as a clause: "its checkpoint has expired". */
-export const cannotWords: Record<CannotPrepare, string> = {
+/** Why one cannot prepare, as a clause: "its checkpoint has expired". `changed`: somebody else changed its target since. */
+export function whyCannot(why: CannotPrepare | undefined, changed: boolean): string {
+  if (changed) return 'its target was changed since'
+  return why ? cannotWords[why] : 'it gave no reason'
+}
+
+const cannotWords: Record<CannotPrepare, string> = {
   expired: 'its checkpoint has expired',
   irreversible: 'it cannot be undone',
   hash_mismatch: 'it is not as this run left it',

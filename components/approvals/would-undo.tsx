@@ -19,14 +19,10 @@ export function WouldUndo({ card, compact }: { card: ApprovalCard; compact: bool
     return null
   const changed = about.cannot.filter((one) => one.checkpoint !== undefined)
   const rest = changed.length - listedAtMost
+  const title = `What putting ${changed.length === 1 ? 'it' : 'them'} back would undo`
   return (
-    <section
-      aria-label="What putting back would undo"
-      className={cx(compact ? 'mb-3' : 'mb-2 mt-4 max-md:mt-3')}
-    >
-      <h3 className="mb-2 font-medium">
-        What putting {changed.length === 1 ? 'it' : 'them'} back would undo
-      </h3>
+    <section aria-label={title} className={cx(compact ? 'mb-3' : 'mb-2 mt-4 max-md:mt-3')}>
+      <h3 className="mb-2 font-medium">{title}</h3>
       {changed.slice(0, listedAtMost).map((one, index) => (
         <Target
           key={one.checkpoint}

@@ -1,7 +1,7 @@
 'use client'
 import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { cannotWords } from '@/components/approvals/words'
+import { whyCannot } from '@/components/approvals/words'
 import { CopyId } from '@/components/ui/copy-id'
 import { cx } from '@/components/ui/cx'
 import { StateMark } from '@/components/ui/state'
@@ -205,7 +205,7 @@ export function VoteMark({
       )
     case 'cannot': {
       const no = part.steps.find(({ vote }) => vote?.vote === 'cannot_prepare')?.vote
-      const why = no?.reason && cannotWords[no.reason]
+      const why = no?.reason && whyCannot(no.reason, no.changedBy !== undefined)
       return (
         <span title={no ? asSentence(no.description) : undefined}>
           <StateMark state="failed" className="align-middle">
