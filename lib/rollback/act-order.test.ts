@@ -180,7 +180,11 @@ describe('the votes', () => {
       reason: 'expired' as const,
     }))
     const sentence = unpreparedSentence(many, many, 3)
-    expect(sentence).toMatch(/and 17 more; 3 other steps can be taken back without\./)
+    expect(sentence).toMatch(/and 17 more cannot be taken back; 3 other steps can be taken back without\./)
     expect(sentence.length).toBeLessThan(600)
+    const changed = { label: 'Write the uplinks', reason: 'hash_mismatch', changedBy: 'somebody' } as const
+    expect(unpreparedSentence([changed], [], 0)).toBe(
+      '"Write the uplinks" cannot be taken back: its target was changed since; nothing else is left to take back.',
+    )
   })
 })

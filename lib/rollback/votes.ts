@@ -65,23 +65,33 @@ interface Unprepared {
 
 /** Why a holder cannot, as a clause. `changedBy`: who changed its target since, where that was noticed. */
 function whyUnprepared({ reason, changedBy }: Pick<Unprepared, 'reason' | 'changedBy'>): string {
-  if (reason === 'hash_mismatch' && changedBy) return `it was changed since by ${changedBy}`
+  if (reason === 'hash_mismatch' && changedBy) return 'its target was changed since'
   return reason === undefined ? 'it gave no reason' : reasonWords[reason]
 }
 
-/** The question about those that cannot prepare, one sentence or two; at most 600 characters with 20 steps. */
+/**
+ * The question about those that cannot prepare, one sentence or two; at most 600 characters with 20 steps. Who changed a
+ * target since stands in its vote, and in full on the card.
+ */
 export function unpreparedSentence(
   unprepared: readonly Unprepared[],
   critical: readonly { label: string }[],
   others: number,
 ): string {
-  const named = unprepared.slice(0, 3).map((one) => `${one.label} (${whyUnprepared(one)})`)
-  const more = unprepared.length > 3 ? ` and ${unprepared.length - 3} more` : ''
   const rest =
     others === 0
       ? 'nothing else is left to take back'
       : `${others === 1 ? '1 other step' : `${others} other steps`} can be taken back without`
   const ground =
     critical.length === 0 ? '' : ` What ${critical[0]?.label ?? ''} did rests on steps that would be undone.`
-  return `Cannot be prepared: ${named.join(', ')}${more}; ${rest}.${ground}`
+  return `${cannotBeTakenBack(unprepared)}; ${rest}.${ground}`
+}
+
+/** `"Mail" cannot be taken back: it cannot be undone`; of several each with why, the first three named. */
+function cannotBeTakenBack(unprepared: readonly Unprepared[]): string {
+  const [one, ...others] = unprepared
+  if (one && others.length === 0) return `"${one.label}" cannot be taken back: ${whyUnprepared(one)}`
+  const named = unprepared.slice(0, 3).map((each) => `"${each.label}" (${whyUnprepared(each)})`)
+  const more = unprepared.length > 3 ? ` and ${unprepared.length - 3} more` : ''
+  return `${named.join(', ')}${more} cannot be taken back`
 }

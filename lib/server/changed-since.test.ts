@@ -114,7 +114,7 @@ describe('a file', () => {
     const rollback = await rollBack(one, { node: 'write' })
     const question = await scene.question(one, 'rollback_unprepared')
     expect(question.sentence).toBe(
-      `Cannot be prepared: write (it was changed since by ${who}); nothing else is left to take back.`,
+      '"write" cannot be taken back: its target was changed since; nothing else is left to take back.',
     )
     const vote = (await scene.facts(one)).find(({ type }) => type === 'rollback_vote')
     expect(vote).toMatchObject({

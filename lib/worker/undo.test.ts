@@ -256,7 +256,7 @@ describe('a rollback in two phases', () => {
       question: {
         kind: 'rollback_unprepared',
         sentence:
-          'Cannot be prepared: policy (its checkpoint has expired); 3 other steps can be taken back without. What policy did rests on steps that would be undone.',
+          '"policy" cannot be taken back: its checkpoint has expired; 3 other steps can be taken back without. What policy did rests on steps that would be undone.',
       },
     })
     expect(field.asked.filter((what) => what.startsWith('undo'))).toEqual([])
