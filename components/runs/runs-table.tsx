@@ -178,7 +178,9 @@ function Filters({ filter, onChange }: { filter: RunFilter; onChange: (filter: R
 
 /** One grid for head and rows; on a phone a row is two lines. */
 const columns =
-  'grid items-center gap-x-4 px-4 md:grid-cols-[168px_minmax(140px,1fr)_128px_120px_minmax(80px,180px)_104px_88px]'
+  'grid items-center gap-x-4 px-4 md:grid-cols-[168px_minmax(140px,1fr)_128px_120px_minmax(80px,180px)_var(--began,104px)_88px]'
+/** Of a bundle, whose times are written in full. */
+const fullTimes = '[--began:144px]'
 /** px: a row, and the same on a phone. */
 const rowHeight = { desk: 32, phone: 60 }
 
@@ -197,6 +199,7 @@ function Table({
   height: number
 }) {
   const router = useRouter()
+  const opened = useOpened() !== undefined
   const scroll = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState(-1)
   const virtual = useVirtualizer({
@@ -230,7 +233,7 @@ function Table({
       role="table"
       aria-label="Runs"
       aria-rowcount={more ? -1 : rows.length + 1}
-      className={cx('flex min-h-0 flex-1 flex-col', old && 'opacity-60')}
+      className={cx('flex min-h-0 flex-1 flex-col', old && 'opacity-60', opened && fullTimes)}
     >
       {/* biome-ignore lint/a11y/useSemanticElements: as above. */}
       {/* biome-ignore lint/a11y/useFocusableInteractive: a row of heads. */}

@@ -1,6 +1,6 @@
 'use client'
 import { CutIcon, VerifiedIcon } from '@/components/ui/icons'
-import { absoluteTime } from '@/lib/ui/format-time'
+import { absoluteTime, utcTime } from '@/lib/ui/format-time'
 import { useHydrated } from '@/lib/ui/hydrated'
 import type { OpenedBundle } from '@/lib/view/bundle-wire'
 
@@ -46,10 +46,9 @@ export function OpenedBar({ opened }: { opened: OpenedBundle }) {
 /** The moment in the reader's zone. */
 function AsOf({ at }: { at: number }) {
   const hydrated = useHydrated()
-  const iso = new Date(at).toISOString()
   return (
-    <time dateTime={iso} className="num whitespace-nowrap">
-      {hydrated ? absoluteTime(at) : `${iso.slice(0, 19).replace('T', ' ')} UTC`}
+    <time dateTime={new Date(at).toISOString()} className="num whitespace-nowrap">
+      {hydrated ? absoluteTime(at) : utcTime(at)}
     </time>
   )
 }

@@ -20,7 +20,7 @@ export function Providers({ opened, children }: { opened: OpenedBundle | undefin
   return (
     <QueryClientProvider client={client}>
       {opened ? (
-        // Nothing goes on in a bundle: no stream, and every time is counted to its moment.
+        // Nothing goes on in a bundle: no stream, and what is under way is counted to its moment.
         <OpenedContext value={opened}>
           <StoppedClock value={opened.at}>{page}</StoppedClock>
         </OpenedContext>

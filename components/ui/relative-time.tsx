@@ -1,21 +1,27 @@
 'use client'
-import { absoluteTime, ago, countdown, duration } from '@/lib/ui/format-time'
+import { absoluteTime, ago, countdown, duration, utcTime } from '@/lib/ui/format-time'
 import { useHydrated } from '@/lib/ui/hydrated'
 import { useNow } from '@/lib/ui/now'
+import { useOpened } from '@/lib/ui/opened'
 import { cx } from './cx'
 
-/** "6 min ago", with the moment itself on hover. `at` in ms since the epoch. */
+/**
+ * "6 min ago", with the moment itself on hover; in an opened bundle, which is read whenever, the moment itself. `at` in
+ * ms since the epoch.
+ */
 export function RelativeTime({ at, className }: { at: number; className?: string }) {
   const now = useNow()
   const hydrated = useHydrated()
+  const opened = useOpened() !== undefined
+  const moment = hydrated ? absoluteTime(at) : undefined
   return (
     <time
       dateTime={new Date(at).toISOString()}
-      title={hydrated ? absoluteTime(at) : undefined}
+      title={moment}
       className={cx('num whitespace-nowrap', className)}
       suppressHydrationWarning
     >
-      {ago(at, now)}
+      {opened ? (moment ?? utcTime(at)) : ago(at, now)}
     </time>
   )
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { age, ago, count, countdown, duration } from './format-time'
+import { age, ago, count, countdown, duration, utcTime } from './format-time'
 
 describe('time in words', () => {
   it('says how long something took', () => {
@@ -12,6 +12,9 @@ describe('time in words', () => {
       '1 h 52 m',
       '3 d 4 h',
     ])
+  })
+  it('names a moment in UTC', () => {
+    expect(utcTime(Date.UTC(2026, 10, 21, 8, 14, 31, 900))).toBe('2026-11-21 08:14:31 UTC')
   })
   it('says how long ago', () => {
     const now = Date.UTC(2026, 10, 21, 9)

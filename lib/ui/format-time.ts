@@ -14,6 +14,11 @@ export function absoluteTime(at: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clockTime(at)}`
 }
 
+/** The moment where the reader's zone is not known yet: `2026-11-21 08:14:31 UTC`. */
+export function utcTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
 /** The time of day in the reader's zone: `09:14:31`. */
 export function clockTime(at: number): string {
   const date = new Date(at)
