@@ -51,7 +51,7 @@ function Effect({ times, own }: { times: [ForkEffect, ...ForkEffect[]]; own: boo
   const happened = happenedWords(effect.happened)
   return (
     <li className="border-b py-1.5">
-      <Did sentence={effect.sentence} />
+      <Did sentence={effect.sentence} by={stepWords(effect)} />
       <p className="flex flex-wrap items-center gap-x-2 text-t1 text-ink-3">
         {times.slice(0, linkedTimes).map((one, at) => (
           <Link
@@ -75,7 +75,7 @@ function Effect({ times, own }: { times: [ForkEffect, ...ForkEffect[]]; own: boo
 }
 
 /** A command as code, line by line; all else as a sentence. */
-function Did({ sentence }: { sentence: string }) {
+function Did({ sentence, by }: { sentence: string; by: string }) {
   const lines = commandLines(sentence)
   if (!lines) return <p className="[overflow-wrap:anywhere]">{asSentence(sentence)}</p>
   return (
@@ -84,7 +84,7 @@ function Did({ sentence }: { sentence: string }) {
       <section
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
         tabIndex={0}
-        aria-label="Command"
+        aria-label={`Command of ${by}`}
         className="my-1 max-h-60 overflow-auto rounded-r2 border bg-well px-2 py-1"
       >
         <pre className="mono whitespace-pre-wrap leading-5 [overflow-wrap:anywhere]">{lines.join('\n')}</pre>
