@@ -119,7 +119,7 @@ test.describe
       })
       const evidence = page.getByRole('region', { name: 'Evidence' })
       await expect(evidence).toContainText('1 state is as sealed, to the byte')
-      await expect(evidence.getByRole('button', { name: 'Export bundle…' })).toBeVisible()
+      await expect(evidence.getByRole('button', { name: 'Export incident…' })).toBeVisible()
       await isClean(page)
       await page.getByRole('button', { name: 'End the run' }).click()
     })

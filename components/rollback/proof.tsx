@@ -41,7 +41,7 @@ export function Proof({
         <VerifyButton verification={verification} seq={seq} />
         {detail.may.exports && (
           <Button size="sm" onClick={() => setExporting(true)}>
-            Export bundle…
+            Export incident…
           </Button>
         )}
       </div>

@@ -70,7 +70,7 @@ export function RunMenu({
       )}
       {detail.may.exports && (
         <Button size="sm" className="max-xl:hidden" onClick={() => setExporting(true)}>
-          Export bundle…
+          Export incident…
         </Button>
       )}
       <Menu
