@@ -19,11 +19,12 @@ import type { Fact } from '@/lib/engine/facts'
 import type { Approval, Run } from '@/lib/engine/run'
 import type { Verdict } from '@/lib/hitl/terms'
 import type { RollbackScope } from '@/lib/rollback/terms'
+import type { ApprovalNow } from '@/lib/view/approval-wire'
 import type { MakeFail } from '@/lib/view/lab-wire'
 import type { RollbackPlanView } from '@/lib/view/rollback-wire'
 import type { Timer } from '@/lib/worker/timer'
 import { startWorker, type Worker } from '@/lib/worker/worker'
-import { postDecision } from '../handlers/approvals'
+import { getApprovalNow, postDecision } from '../handlers/approvals'
 import { postPlan, postRollback } from '../handlers/rollbacks'
 import { startRun } from '../runs'
 import { importWorkflow } from '../workflows'
@@ -207,10 +208,12 @@ export class LabScene {
     )
   }
 
-  /** Answers a question as a person of this console. */
+  /** Answers a question as a person of this console, who looks at it first. */
   async answer(who: Browser, { id, action }: Approval, verdict: Verdict, comment = ''): Promise<void> {
-    const body = { verdict, action, comment }
-    const { status, body: said } = await who.ask(postDecision, 'POST', { params: { approval: id }, body })
+    const params = { approval: id }
+    const now = await who.ask<ApprovalNow>(getApprovalNow, 'GET', { params })
+    const body = { verdict, action, comment, seen: now.body.changed?.seen }
+    const { status, body: said } = await who.ask(postDecision, 'POST', { params, body })
     if (status !== 200) throw new Error(`The answer "${verdict}" was refused: ${JSON.stringify(said)}`)
   }
 
