@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode, useState } from 'react'
+import { Notice } from '@/components/ui/notice'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { Segmented } from '@/components/ui/segmented'
-import { StateShape } from '@/components/ui/state'
 import type { ActionPreview, ApprovalCard } from '@/lib/view/approval-wire'
 import { becameOf, changedWords, differencesOf, type ShownDifference } from './changed-differences'
 
@@ -38,14 +38,7 @@ export function ChangedSinceAsked({
   const shown = choices.find(({ value }) => value === chosen) ?? choices[0]
   return (
     <>
-      <div
-        role="note"
-        aria-label="Changed since this was asked"
-        className="mb-2 flex flex-wrap items-start gap-x-3 gap-y-2 rounded-r2 border border-ink-3 px-3 py-2"
-      >
-        <span className="mt-0.5">
-          <StateShape state="escalated" />
-        </span>
+      <Notice label="Changed since this was asked" state="escalated">
         <p className="min-w-0 flex-1 basis-60">
           <b>{title}</b> {words}{' '}
           {seen.at !== undefined && (
@@ -55,7 +48,7 @@ export function ChangedSinceAsked({
           )}
         </p>
         <Segmented label="Difference" value={shown?.value ?? 'now'} choices={choices} onChange={setChosen} />
-      </div>
+      </Notice>
       {shown && (
         <Fragment key={shown.value}>
           {shown.heading && <h3 className="mb-2 mt-1 font-medium">{shown.heading}</h3>}

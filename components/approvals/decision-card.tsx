@@ -25,6 +25,7 @@ import { DeadlineSentence, DecisionFacts } from './decision-facts'
 import { EditChange } from './edit-change'
 import { EventActs } from './event-acts'
 import { Untold } from './untold'
+import type { WhyUntold } from './untold-words'
 import { askOf, headlineOf, verdictKeys, wordsOf } from './words'
 import { WouldUndo } from './would-undo'
 
@@ -64,7 +65,7 @@ export function DecisionCard({
   /** What it would do by now, where that is not what was asked. */
   changed: ChangedPreview | undefined
   /** Why nobody can tell whether it changed. */
-  untold: string | undefined
+  untold: WhyUntold | undefined
   compact?: boolean
   /** It offers the ways to what it is about; not where that stands around it. */
   leadsOn?: boolean

@@ -10,12 +10,13 @@ import type { Verdict } from '@/lib/hitl/terms'
 import { isApiProblem, isRefusal, newIdempotencyKey, sentenceOf } from '@/lib/ui/api'
 import { useOpened } from '@/lib/ui/opened'
 import { useApproval, useApprovalNow, useDecide, useMe } from '@/lib/ui/queries'
-import type { ApprovalCard } from '@/lib/view/approval-wire'
+import type { ApprovalCard, SilentTarget } from '@/lib/view/approval-wire'
 import { tellDecided } from './decided-toast'
 import { type AnswerWish, DecisionCard } from './decision-card'
 import { useKeyGuard } from './key-guard'
 import { StaleDecision } from './stale-decision'
 import type { TooLate } from './too-late'
+import type { WhyUntold } from './untold-words'
 import { kindWords, wordsOf } from './words'
 
 /** An answer that was sent and not answered. Until the question is read anew, nobody here knows whether it arrived. */
@@ -170,7 +171,7 @@ export function Decision({
         <DecisionCard
           card={card}
           changed={changed && { ...changed, ...(!now.data?.silent && { at: now.dataUpdatedAt }) }}
-          untold={untoldWords(now.data?.silent, now.error)}
+          untold={whyUntold(now.data?.silent, now.error)}
           compact={compact}
           leadsOn={leadsOn}
           busy={decide.isPending || lost !== undefined}
@@ -190,8 +191,8 @@ function staysToShow({ about }: ApprovalCard, verdict: Verdict): boolean {
 }
 
 /** Why nobody can tell whether what the step acts on is still as it was; undefined where somebody can, or nobody was asked. */
-function untoldWords(silent: string | undefined, error: unknown): string | undefined {
-  if (silent !== undefined) return silent
+function whyUntold(silent: SilentTarget | undefined, error: unknown): WhyUntold | undefined {
+  if (silent) return silent
   return isApiProblem(error, 'too_many_requests') ? sentenceOf(error) : undefined
 }
 

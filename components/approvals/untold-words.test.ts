@@ -2,25 +2,24 @@ import { expect, it } from 'vitest'
 import { untoldWords } from './untold-words'
 
 it('says who gave no answer and what approving does then, and the technical reason apart', () => {
-  const why =
-    'the agent edge-router-07 gave no answer to go by (POST to 127.0.0.1:47711 was given up before an answer came; it can be asked again)'
-  expect(untoldWords(why, false)).toEqual({
+  const why = 'POST to 127.0.0.1:47711 was given up before an answer came; it can be asked again'
+  const silent = { what: 'agent', name: 'edge-router-07', why } as const
+  expect(untoldWords(silent, false)).toEqual({
     words: 'edge-router-07 gave no answer, so nobody can tell whether it is still as asked.',
-    approving: 'Approving waits for nothing.',
-    reason: 'POST to 127.0.0.1:47711 was given up before an answer came; it can be asked again.',
+    approving: 'It can be approved all the same.',
+    reason: `${why}.`,
   })
-  expect(untoldWords(why, true)).toMatchObject({
+  expect(untoldWords(silent, true)).toMatchObject({
     words: 'edge-router-07 gave no answer, so nobody can tell whether it is still as shown.',
     approving: expect.stringMatching(/^Approving looks once more, and is not taken where that tells nothing/),
   })
 })
 
 it('says what could not be looked at', () => {
-  expect(
-    untoldWords('uplinks/uplinks.conf could not be looked at (permission (EACCES) is missing)', false),
-  ).toMatchObject({
+  const silent = { what: 'target', name: 'uplinks/uplinks.conf', why: 'Permission is missing' } as const
+  expect(untoldWords(silent, false)).toMatchObject({
     words: 'uplinks/uplinks.conf could not be looked at, so nobody can tell whether it is still as asked.',
-    reason: 'permission (EACCES) is missing.',
+    reason: 'Permission is missing.',
   })
 })
 

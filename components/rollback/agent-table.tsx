@@ -1,9 +1,9 @@
 'use client'
-import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { whyCannot } from '@/components/approvals/words'
 import { CopyId } from '@/components/ui/copy-id'
 import { cx } from '@/components/ui/cx'
+import { OpenMark } from '@/components/ui/open-mark'
 import { StateMark } from '@/components/ui/state'
 import { Table, TableScroll, Td, Th } from '@/components/ui/table'
 import { type AgentPart, type AgentStep, saidOf } from '@/lib/view/agent-parts'
@@ -105,12 +105,7 @@ function PartRows({
               onClick={() => setOpen(!open)}
               className="ring-inside -ml-1 inline-flex items-center gap-1 align-middle rounded-r1 pr-1 hover:bg-hover"
             >
-              <ChevronRight
-                size={14}
-                strokeWidth={1.5}
-                aria-hidden="true"
-                className={cx('text-ink-3 transition-transform duration-(--quick)', open && 'rotate-90')}
-              />
+              <OpenMark open={open} />
               <Holder part={part} />
             </button>
           )}

@@ -2,7 +2,7 @@
 import Link from 'next/link'
 import { useState } from 'react'
 import { Disclosure } from '@/components/ui/disclosure'
-import { StateShape } from '@/components/ui/state'
+import { Notice } from '@/components/ui/notice'
 import type { ChangedBy } from '@/lib/rollback/terms'
 import { links } from '@/lib/ui/links'
 import type { RollbackPlanView } from '@/lib/view/rollback-wire'
@@ -25,14 +25,7 @@ export function ChangedSince({
   const steps = changedSteps(plan)
   if (steps.length === 0) return null
   return (
-    <div
-      role="note"
-      aria-label="Changed since"
-      className="mb-2 flex gap-2 rounded-r2 border border-ink-3 px-3 py-2"
-    >
-      <span className="mt-0.5">
-        <StateShape state="escalated" />
-      </span>
+    <Notice label="Changed since" state="escalated">
       <div className="min-w-0 flex-1">
         {steps.map((step) => (
           <div key={planKey(step)} className="mb-1 [overflow-wrap:anywhere]">
@@ -69,7 +62,7 @@ export function ChangedSince({
           </p>
         )}
       </div>
-    </div>
+    </Notice>
   )
 }
 

@@ -1,9 +1,8 @@
 'use client'
-import { ChevronRight } from 'lucide-react'
 import { useState } from 'react'
 import { Actor } from '@/components/ui/actor'
-import { cx } from '@/components/ui/cx'
 import { Diff } from '@/components/ui/diff'
+import { OpenMark } from '@/components/ui/open-mark'
 import { Skeleton } from '@/components/ui/skeleton'
 import { useValue } from '@/lib/ui/run-queries'
 import type { ValueView } from '@/lib/view/run-wire'
@@ -37,12 +36,7 @@ function Written({ run, one }: { run: string; one: WrittenArtifact }) {
         onClick={() => setOpen(!open)}
         className="ring-inside flex min-h-8 w-full items-center gap-2 px-4 text-left hover:bg-hover max-md:min-h-12"
       >
-        <ChevronRight
-          size={14}
-          strokeWidth={1.5}
-          aria-hidden="true"
-          className={cx('shrink-0 text-ink-3 transition-transform duration-(--quick)', open && 'rotate-90')}
-        />
+        <OpenMark open={open} />
         <span className="mono min-w-0 truncate">{artifact}</span>
         <span className="min-w-0 flex-1 truncate text-ink-3">
           {mode === 'append'

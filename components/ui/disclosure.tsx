@@ -1,7 +1,6 @@
 'use client'
-import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
-import { cx } from './cx'
+import { OpenMark } from './open-mark'
 
 /** A line that opens what stands below it, which is there only while it is open. */
 export function Disclosure({
@@ -25,12 +24,7 @@ export function Disclosure({
         onClick={() => onOpen(!open)}
         className="-ml-1 flex min-h-7 items-center gap-1 rounded-r1 px-1 text-left hover:bg-hover max-md:min-h-12"
       >
-        <ChevronRight
-          size={14}
-          strokeWidth={1.5}
-          aria-hidden="true"
-          className={cx('shrink-0 text-ink-3 transition-transform duration-(--quick)', open && 'rotate-90')}
-        />
+        <OpenMark open={open} />
         <span className="min-w-0 [overflow-wrap:anywhere]">{title}</span>
       </button>
       {open && (

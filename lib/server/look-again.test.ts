@@ -173,9 +173,11 @@ describe('an agent', () => {
     await scene.fail('dns-steering', { kind: 'errors' })
     expect(await look(question)).toEqual({
       at: expect.any(Number),
-      silent: expect.stringMatching(
-        /^the agent dns-steering gave no answer to go by \(The agent dns-steering .*"describe".*\)$/,
-      ),
+      silent: {
+        what: 'agent',
+        name: 'dns-steering',
+        why: expect.stringMatching(/^The agent dns-steering .*"describe"/),
+      },
     })
     expect((await decide(question)).status, 'what was asked can be decided').toBe(200)
   })

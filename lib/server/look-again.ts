@@ -23,7 +23,7 @@ import { stepOf } from '@/lib/hitl/decide-rules'
 import type { Verdict } from '@/lib/hitl/terms'
 import { type Action, EffectFailed, type Preview } from '@/lib/runners/runner'
 import type { ApprovalRecord } from '@/lib/store/store'
-import type { ApprovalNow } from '@/lib/view/approval-wire'
+import type { ApprovalNow, SilentTarget } from '@/lib/view/approval-wire'
 import { effectsFor } from '@/lib/worker/effects'
 import { readJson } from '@/lib/worker/run-book'
 import { jsonValue } from '@/lib/worker/values'
@@ -71,7 +71,7 @@ export async function lookAgain(
     const look = await lookAt(installation, record, asked)
     const at = timer.now()
     if (look.told === 'same') return { at }
-    if (look.told === 'silent') return { at, silent: silentWords(look) }
+    if (look.told === 'silent') return { at, silent: look.silent }
     const { preview, stored, undo } = look
     return { at, changed: { preview, seen: stored.hash, ...(undo !== undefined && { undo }) } }
   })
@@ -90,9 +90,9 @@ interface Changed {
 
 interface Silent {
   told: 'silent'
-  /** Whom or what was looked at: an agent by its id, or a target as people know it. */
-  asked: { agent: string } | { target: string }
-  why: string
+  silent: SilentTarget
+  /** The agent that was asked, by its id. */
+  agent?: string
 }
 
 /** A question whose step can be described again and compared. */
@@ -132,18 +132,19 @@ async function lookAt(
   } catch (error) {
     if (!(error instanceof EffectFailed) && !isProblem(error)) throw error
     const { agent } = action.do
-    const whom =
-      action.kind === 'agent' && typeof agent === 'string' ? { agent } : { target: question.target }
-    return { told: 'silent', asked: whom, why: error.message }
+    const why = error.message
+    return action.kind === 'agent' && typeof agent === 'string'
+      ? { told: 'silent', agent, silent: { what: 'agent', name: partyName(agent), why } }
+      : { told: 'silent', silent: { what: 'target', name: question.target, why } }
   }
 }
 
 /** "the agent dns-steering gave no answer to go by (…)" */
-function silentWords({ asked, why }: Silent): string {
+function silentWords({ what, name, why }: SilentTarget): string {
   const reason = `(${why.replace(/\.$/, '')})`
-  return 'agent' in asked
-    ? `the agent ${partyName(asked.agent)} gave no answer to go by ${reason}`
-    : `${asked.target} could not be looked at ${reason}`
+  return what === 'agent'
+    ? `the agent ${name} gave no answer to go by ${reason}`
+    : `${name} could not be looked at ${reason}`
 }
 
 type Diff = Pick<Extract<Preview, { show: 'diff' }>, 'before' | 'after'>
@@ -177,8 +178,8 @@ export async function stillSeen(
   if (look.told === 'silent') {
     throw new Problem(
       'target_silent',
-      `What ${stepOf(question)} would do was asked once more, and ${silentWords(look)}; nobody can tell whether it is still as you saw it. Approve once there is an answer again, or refuse now: a refusal asks nobody.`,
-      { approval: record.id, ...('agent' in look.asked && { agent: look.asked.agent }) },
+      `What ${stepOf(question)} would do was asked once more, and ${silentWords(look.silent)}; nobody can tell whether it is still as you saw it. Approve once there is an answer again, or refuse now: a refusal asks nobody.`,
+      { approval: record.id, ...(look.agent !== undefined && { agent: look.agent }) },
     )
   }
   throw new Problem(

@@ -88,14 +88,21 @@ export type ActionPreview =
   | { show: 'diff'; title: string; before: string; after: string; absent?: true }
   | { show: 'text'; title: string; text: string }
 
+/** An agent that was asked, or a target that was to be looked at, by the name people know it by; and why that told nothing. */
+export interface SilentTarget {
+  what: 'agent' | 'target'
+  name: string
+  why: string
+}
+
 /**
  * `GET /api/v1/approvals/{id}/now`: what the step would do by now. `changed` where that is not what was asked: what it acts on
  * was changed since. Send `seen` with the decision, which then says what it was made on.
  */
 export interface ApprovalNow {
   at: number
-  /** Nobody can tell: who was asked and gave no answer, or what could not be looked at, as a clause. */
-  silent?: string
+  /** Nobody can tell. */
+  silent?: SilentTarget
   changed?: { preview: ActionPreview; seen: string; undo?: string }
 }
 
